@@ -442,6 +442,20 @@ def topical(
     train_topical(context, out or WEIGHTS, tell=typer.echo)
 
 
+def overall(
+    data: DataOption,
+    out: WeightsOption = None,
+) -> None:
+    """Train what a study answers in all, on the fit part of the data (three minutes)."""
+    from evals.runner import prepare
+    from evals.tasks.registry import find_task
+    from evals.training.overall import train_overall
+    from graphs.verdicts.overall import WEIGHTS
+
+    context = prepare(find_task("verdicts"), data, limit=None, seed=0).context
+    train_overall(context, out or WEIGHTS, tell=typer.echo)
+
+
 def evaluate(data: DataOption) -> None:
     """The figures of every head on the judge part of the data and of our own pairs: the evaluation `effects`."""
     from evals.runner import print_report, run_task
@@ -481,5 +495,7 @@ evaluations.add_typer(
     replay, name="replay", help="Play a model by hand or record one, and compare its answers with ours."
 )
 reader = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _training in (train, heads, findings, assertions, revisions, answers, medicines, verdicts, topical, evaluate, read):
+for _training in (
+    train, heads, findings, assertions, revisions, answers, medicines, verdicts, topical, overall, evaluate, read,
+):  # fmt: skip
     reader.command()(_training)

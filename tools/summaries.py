@@ -11,8 +11,7 @@ from tools.contract import Differential, Finding, Gap, Hypothesis, Outcome, Rank
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Status
 from tools.passages.quotes import rank_sentences
-from tools.reading.contract import TELLING, Role
-from tools.reading.corpus import role_of
+from tools.reading.contract import TELLING, Role, role_of
 
 LINES = 8  # ours: documents, answered questions or gaps of a result that are shown
 DISEASES = 6  # ours: diseases of a ranking

@@ -10,6 +10,7 @@ from graphs.judging.orders import speaks_to_machines
 from graphs.verdicts.certainty import PUBLISHED, certainty_of, reason_of
 from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
 from graphs.verdicts.matter import is_caveat, likens_to_another, of_another_matter
+from graphs.verdicts.overall import Part, overall
 from graphs.verdicts.stated import effect_of, population_of
 from graphs.verdicts.studies import (
     OPPOSITE,
@@ -45,6 +46,7 @@ VALUE = {
     Stance.MIXED: VerdictValue.DEPENDS,
     Stance.UNSETTLED: VerdictValue.INSUFFICIENT,
 }
+OF_A_REPORT = 3  # ours: sentences that a study given with a question has at least to be weighed as a whole
 SILENT = (Role.TITLE, Role.QUESTION, Role.AIM, Role.METHOD)  # roles of sentences that state nothing
 # ours: how a study's title ends, which the reader may take for a result
 TITLED = re.compile(r":\s+(?:an?|the)\s[^.!?]*\b(?:trial|study|review|analysis|cohort|survey|protocol)$", re.IGNORECASE)
@@ -78,6 +80,8 @@ class VerdictSettings(Frozen):
         on_point: share of the question's own words, as `in_context`, from which a sentence that says that something is
             not settled says it of this question.
         silent: probability of being a title, a question, an aim or a method from which a sentence is never quoted.
+        overall: probability of its answer from which a study that was given with the question, all its results weighed
+            together, carries a verdict (`graphs.verdicts.overall`).
         topical, topical_own: probability of being about what is asked from which a study may speak, and a document that
             the user chose.
         alike: cosine from which a closed question that a sentence of the library is known to answer is read beside it;
@@ -107,6 +111,7 @@ class VerdictSettings(Frozen):
     carried: float = 0.35
     on_point: float = 0.4
     silent: float = 0.5
+    overall: float = 0.55
     topical: float = 0.93
     topical_own: float = 0.85
     alike: float = 0.55
@@ -160,11 +165,14 @@ class VerdictJudgeLocal:
         studies = self._studies.tested(question, near, pieces, readings)
         readings |= {at: as_tested(readings[at], told.tested) for at, told in studies.items()}
         weighed = self._weighed(question, alike, pieces, readings)
+        leads, silenced = self._given(question, pieces, readings)
+        about = [may and at not in silenced for at, may in enumerate(about)]
         relevance = {at: r.relevance for at, r in readings.items()}
-        readings |= weighed
+        readings |= weighed | leads
         own = self.settings
         sure = {at for at, r in weighed.items() if likeliest(r)[0] >= own.warranted}
         known = {at for at in sure if relevance[at] >= own.near_relevant}  # what is not about it carries nothing
+        known |= {at for at, r in leads.items() if likeliest(r)[0] >= own.overall}
         told = [
             said
             for at, r in readings.items()
@@ -276,6 +284,32 @@ class VerdictJudgeLocal:
         ]
         chances = warrants(question, candidates, self._encoder)
         return {at: _as_weighed(readings[at], told) for at, told in zip(places, chances, strict=True)}
+
+    def _given(
+        self, question: str, pieces: Sequence[tuple[Evidence, Span, str]], readings: Mapping[int, Reading]
+    ) -> tuple[dict[int, Reading], set[int]]:
+        """Of studies that were given with the question: the sentence that says best what each answers in all, by its
+        place and as probable as that is; and the places of their others, which carry nothing by themselves."""
+        by_document: dict[str, list[int]] = defaultdict(list)
+        for at in readings:
+            if pieces[at][0].origin is Origin.CASE:
+                by_document[pieces[at][0].document_id].append(at)
+        leads: dict[int, Reading] = {}
+        silenced: set[int] = set()
+        for places in by_document.values() if self._encoder is not None else ():
+            told_in = [(pieces[at][0].text, pieces[at][1]) for at in places]
+            document = Document(pieces[places[0]][0].title, tuple(places), tuple(s.of(text) for text, s in told_in))
+            if len(places) < OF_A_REPORT or not document.is_study:
+                continue
+            told = overall(question, parts_of(told_in, [readings[at] for at in places]), self._encoder)
+            answer = max(told.chances, key=lambda a: told.chances[a])
+            lead = max((places[n] for n in told.results), key=lambda at: _says(readings[at], answer))
+            silenced |= {*places} - {lead}
+            if _says(readings[lead], answer) >= self.settings.carried:
+                leads[lead] = _as_weighed(readings[lead], told.chances)
+            else:
+                silenced.add(lead)
+        return leads, silenced
 
     def _tells(self, question: str, said: Said, before: str) -> bool:
         """Whether a sentence tells a result or a conclusion on what is asked, not of other medicines alone than the
@@ -504,6 +538,18 @@ def _as_weighed(reading: Reading, chances: Mapping[Stance, float]) -> Reading:
     rest = max(0.0, 1.0 - sum(answers.values())) / (sum(silent) or 1.0)
     left = {Stance.NOT_SHOWN: rest * silent[0], Stance.UNRELATED: rest * silent[1]}
     return reading._replace(stances=tuple((answers | left).get(s, 0.0) for s in STANCES))
+
+
+def parts_of(told: Sequence[tuple[str, Span]], readings: Sequence[Reading]) -> list[Part]:
+    """The sentences of a study, each in the text that it stands in, as `graphs.verdicts.overall` weighs them."""
+    lines = [text[text.rfind("\n", 0, span.start) + 1 : span.end] for text, span in told]
+    return [Part(s.of(text), line, r) for (text, s), line, r in zip(told, lines, readings, strict=True)]
+
+
+def _says(reading: Reading, answer: Stance) -> float:
+    """How probable it is that a sentence says what its study answers in all; what is open, "it depends" is shown by."""
+    said = reading.stance(answer)
+    return max(said, reading.stance(Stance.UNSETTLED)) if answer is Stance.MIXED else said
 
 
 def _plain(text: str) -> str:

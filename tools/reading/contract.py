@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -46,6 +47,17 @@ class Role(StrEnum):
 STANCES, DIRECTIONS, ROLES = tuple(Stance), tuple(Direction), tuple(Role)
 ANSWERS = (Stance.SUPPORTS, Stance.REFUTES, Stance.MIXED, Stance.UNSETTLED)
 TELLING = (Role.RESULT, Role.CONCLUSION)  # roles of sentences that may carry a verdict
+
+
+# Headings of structured abstracts, by the words that they begin with or hold; ours.
+ROLE_OF = (
+    (re.compile(r"conclu|interpret|implication|summary and", re.I), Role.CONCLUSION),
+    (re.compile(r"result|finding", re.I), Role.RESULT),
+    (re.compile(r"method|design|setting|participant|patient|subject|intervention|measure|material", re.I), Role.METHOD),
+    (re.compile(r"objective|aim|purpose|question|hypothes", re.I), Role.AIM),
+    (re.compile(r"background|introduc|context|rationale", re.I), Role.BACKGROUND),
+)
+MIXED_HEADING = re.compile(r"\band\b.{0,80}(?:result|finding)|/", re.I)
 
 
 class Pair(NamedTuple):
@@ -100,3 +112,10 @@ def comparison(intervention: str, comparator: str, outcome: str) -> str:
     """A comparison as the reader is asked for its direction: Evidence Inference's prompt in one line."""
     against = f" compared with {comparator}" if comparator else ""
     return f"{intervention}{against}: effect on {outcome}"
+
+
+def role_of(heading: str) -> Role | None:
+    """What the sentences under a heading are; None where the heading joins several, or says nothing."""
+    if MIXED_HEADING.search(heading):
+        return None
+    return next((role for pattern, role in ROLE_OF if pattern.search(heading)), None)

@@ -23,7 +23,18 @@ from prompts.errors import InputError
 from tools.library.monograph import read_monograph
 from tools.medicines.names import generic_names, medicines_in
 from tools.reading.answered import told
-from tools.reading.contract import ANSWERS, DIRECTIONS, ROLES, STANCES, Direction, Pair, Role, Stance, comparison
+from tools.reading.contract import (
+    ANSWERS,
+    DIRECTIONS,
+    ROLES,
+    STANCES,
+    Direction,
+    Pair,
+    Role,
+    Stance,
+    comparison,
+    role_of,
+)
 from tools.text.sentences import sentences, split_sentences
 from tools.text.tokens import WORD, stems
 
@@ -54,15 +65,6 @@ ALL, ANSWER = (
 )
 FOREIGN = (Stance.UNRELATED,)
 SILENT = (Stance.NOT_SHOWN, Stance.UNRELATED)
-# Headings of structured abstracts, by the words that they begin with or hold; ours.
-ROLE_OF = (
-    (re.compile(r"conclu|interpret|implication|summary and", re.I), Role.CONCLUSION),
-    (re.compile(r"result|finding", re.I), Role.RESULT),
-    (re.compile(r"method|design|setting|participant|patient|subject|intervention|measure|material", re.I), Role.METHOD),
-    (re.compile(r"objective|aim|purpose|question|hypothes", re.I), Role.AIM),
-    (re.compile(r"background|introduc|context|rationale", re.I), Role.BACKGROUND),
-)
-MIXED_HEADING = re.compile(r"\band\b.{0,80}(?:result|finding)|/", re.I)
 # The same comparison as closed questions, and what each answers for increased, decreased and no difference; ours.
 CLOSED = (
     ("Does {i} increase {o} compared with {c}?", "ynn"), ("Does {i} reduce {o} compared with {c}?", "nyn"),
@@ -120,13 +122,6 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 def cut(text: str) -> tuple[str, ...]:
     """The sentences of a text."""
     return tuple(s.of(text) for s in split_sentences(text))
-
-
-def role_of(heading: str) -> Role | None:
-    """What the sentences under a heading are; None where the heading joins several, or says nothing."""
-    if MIXED_HEADING.search(heading):
-        return None
-    return next((role for pattern, role in ROLE_OF if pattern.search(heading)), None)
 
 
 def comparisons(data: Path, judge: bool) -> list[dict[str, Any]]:

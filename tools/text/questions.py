@@ -45,6 +45,10 @@ ALTERNATIVES = re.compile(
     r"\bor (?:can|should|do|is|are|does|would) (?:we|it|they|i|you|one)\b|\bor (?:instead|rather)\b",
     re.IGNORECASE,
 )
+# A headline that asks: "Aripiprazole: a new risk factor for gambling?"; ours
+HEADLINE = re.compile(
+    r"(?:[^?]*(?:\s?--+\s?|\s[–—]\s|:\s+)|[^,?]*,\s+)(?:an?|another)\s(?:[\w/'’-]+\s+){1,16}[\w/'’-]+\s?\?\W*$", re.I
+)
 ALSO_OPEN = re.compile(r"\band (?:what|which|how|when|why|who|where)\b", re.IGNORECASE)
 CLOSED_ZH = re.compile(
     r"(?:吗|么)\s*[?？。]?\s*$|是否|能否|可否|会否|有没有|是不是|能不能|需不需要|要不要|会不会|可不可以|有无|"
@@ -144,6 +148,8 @@ def is_closed(text: str) -> bool:
     opened = OPEN_CLAUSE.search(asked)
     if CLOSED.match(asked) or CLOSED.match(headed):
         return opened is None or HAD.match(asked) is None
+    if HEADLINE.match(asked) and not WH.search(asked):
+        return True
     spoken = asked.endswith("?") and SHORT.search(asked) and not WH.search(asked)  # "So I need not go?"
     return opened is None and not LIST.match(asked) and bool(CLAUSE.search(asked) or spoken)
 

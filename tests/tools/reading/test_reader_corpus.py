@@ -14,8 +14,8 @@ import pytest
 
 from prompts.errors import InputError
 from tools.reading import corpus
-from tools.reading.contract import Direction, Pair, Role, Stance
-from tools.reading.corpus import ANNOTATIONS, EXAMPLES, SILENT, Example, division, epoch, own, role_of, rows, swapped
+from tools.reading.contract import Direction, Pair, Role, Stance, role_of
+from tools.reading.corpus import ANNOTATIONS, EXAMPLES, SILENT, Example, division, epoch, own, rows, swapped
 
 MARK = "Zzheldback"  # in every text of a row that is for judging only
 PASSES = 3
