@@ -290,13 +290,15 @@ class VerdictJudgeLocal:
     ) -> tuple[dict[int, Reading], set[int]]:
         """Of studies that were given with the question: the sentence that says best what each answers in all, by its
         place and as probable as that is; and the places of their others, which carry nothing by themselves."""
+        if self._encoder is None:
+            return {}, set()
         by_document: dict[str, list[int]] = defaultdict(list)
         for at in readings:
             if pieces[at][0].origin is Origin.CASE:
                 by_document[pieces[at][0].document_id].append(at)
         leads: dict[int, Reading] = {}
         silenced: set[int] = set()
-        for places in by_document.values() if self._encoder is not None else ():
+        for places in by_document.values():
             told_in = [(pieces[at][0].text, pieces[at][1]) for at in places]
             document = Document(pieces[places[0]][0].title, tuple(places), tuple(s.of(text) for text, s in told_in))
             if len(places) < OF_A_REPORT or not document.is_study:
