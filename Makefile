@@ -12,6 +12,7 @@ Q ?= A 58-year-old man has had crushing central chest pain for 40 minutes. It sp
 export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/bytecode
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+TORCH := $(INSTALL) --require-hashes --no-deps --no-warn-conflicts -r deploy/lock/torch.txt
 
 .PHONY: help ask test test-slow eval-smoke lint audit wheel sbom lock format bench house screenshots studio docs setup clean
 
@@ -19,11 +20,11 @@ help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 # What answers a question. Every file is held to its hash. PyPI's torch for Linux needs a graphics card's libraries, its
-# CPU build does not.
+# CPU build does not: a build that pip finds on this machine (its `find-links`) is taken before one of an index.
 $(VENV)/core: constraints.txt pyproject.toml $(wildcard deploy/lock/*.txt)
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11.5 or newer is needed." if sys.version_info < (3, 11, 5) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(INSTALL) --require-hashes --no-deps --no-warn-conflicts $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) -r deploy/lock/torch.txt
+	$(TORCH) --no-index 2>/dev/null || $(TORCH) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
 	test -e $(VENV)/lib/python*/site-packages/torch-*+cpu.dist-info || $(INSTALL) --require-hashes -r deploy/lock/cuda.txt
 	$(INSTALL) --require-hashes -r deploy/lock/core.txt
 	$(INSTALL) --no-deps --no-build-isolation --editable .
@@ -40,9 +41,12 @@ $(VENV)/minimal: $(VENV)/core $(STARTER)
 	$(BIN)/anamnesis setup --minimal
 	touch $@
 
-$(VENV)/ready: $(VENV)/installed $(STARTER)
+$(VENV)/built: $(VENV)/core $(STARTER)
 	$(BIN)/anamnesis setup
 	touch $@ $(VENV)/minimal
+
+$(VENV)/ready: $(VENV)/installed $(VENV)/built
+	touch $@
 
 setup: $(VENV)/ready ## Make the environment and build what is slow to build once
 

@@ -14,6 +14,7 @@ from tools.embedding_cache import CachedEncoder
 from tools.encoders import (
     BATCH,
     Encoder,
+    Memory,
     MiniLMEncoder,
     Vectors,
     batches_by_length,
@@ -69,6 +70,26 @@ def check_contract(encoder: Encoder) -> None:
 
 def test_the_embedded_encoder_keeps_the_contract(encoder: Encoder) -> None:
     check_contract(encoder)
+
+
+@pytest.mark.parametrize("bf16", [False, True])
+def test_what_the_embedded_encoder_remembers_is_what_it_computes(bf16: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.encoders.KEPT", 2)
+    monkeypatch.setattr("tools.encoders._memory", {False: Memory(), True: Memory()}.__getitem__)
+    computed: list[str] = []
+    compute = MiniLMEncoder._encode
+    monkeypatch.setattr(MiniLMEncoder, "_encode", lambda self, texts: computed.extend(texts) or compute(self, texts))
+    encoder, other, unlike = (MiniLMEncoder(bf16=kind) for kind in (bf16, bf16, not bf16))
+    alone = np.concatenate([compute(encoder, [text]) for text in TEXTS])
+    assert np.allclose(compute(encoder, TEXTS), alone, atol=2e-2), "a batch changes a vector"
+    assert np.allclose(encoder.encode_documents([*TEXTS, *TEXTS]), np.concatenate([alone, alone]), atol=2e-2)
+    assert computed == TEXTS, "each once"
+    assert np.allclose(other.encode_queries([TEXTS[3], TEXTS[2]]), alone[[3, 2]], atol=2e-2)
+    assert computed == TEXTS, "what another one of the same weights has embedded"
+    assert np.allclose(other.encode_queries([TEXTS[3], TEXTS[0]]), alone[[3, 0]], atol=2e-2)
+    assert computed[4:] == TEXTS[:1], "the oldest is forgotten"
+    assert not np.array_equal(unlike.encode_queries(TEXTS[3:]), alone[3:])
+    assert computed[5:] == TEXTS[3:], "other weights"
 
 
 def test_medcpt_keeps_the_contract(medcpt: MedCPTEncoder) -> None:

@@ -474,9 +474,8 @@ def _records(medicine: Medicine) -> tuple[Record, ...]:
     """The record of a medicine; of a class those of its members."""
     if not medicine.generic:
         written = medicine.written.lower()
-        return next(
-            (r for n in (written, written.removesuffix("s"), medicine.family.lower()) if (r := _members().get(n))), ()
-        )
+        names = (written, written.removesuffix("s"), medicine.family.lower())
+        return next((r for n in names if (r := _members(n))), ())
     known = (_own().get(n.lower()) for n in (medicine.generic, medicine.written, *medicine.names))
     return tuple(r for r in known if r is not None)[:1]
 
@@ -498,13 +497,19 @@ def _own() -> dict[str, Record]:
 
 
 @lru_cache(maxsize=1)
-def _members() -> dict[str, tuple[Record, ...]]:
-    """The records of each class, the best known medicine first."""
+def _classes() -> dict[str, list[Record]]:
+    """The records of each class."""
     members: dict[str, list[Record]] = defaultdict(list)
-    for record in sorted(starter_records(), key=_rarity):
+    for record in starter_records():
         for name in record.classes:
             members[name.lower()].append(record)
-    return {name: tuple(held) for name, held in members.items()}
+    return dict(members)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _members(name: str) -> tuple[Record, ...]:
+    """The records of a class, the best known medicine first; none of what is no class."""
+    return tuple(sorted(_classes().get(name, ()), key=_rarity))
 
 
 def _rarity(record: Record) -> float:

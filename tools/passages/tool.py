@@ -138,7 +138,7 @@ class RetrievePassages:
             tool=self.name,
             outcome=Outcome.OK if read.evidence else Outcome.UNAVAILABLE if failed else Outcome.NOTHING_FOUND,
             evidence=read.evidence,
-            notices=_notices(documents, readable, read, context.language),
+            notices=_notices(documents, read, context.language),
             remarks=[*remarks, *(f"The full text of {name} could not be read: {why}" for name, why in failed.items())],
         )
 
@@ -247,11 +247,9 @@ def document_of(pieces: Sequence[Evidence]) -> StoredDocument | None:
     )
 
 
-def _notices(
-    documents: Sequence[StoredDocument], readable: Sequence[StoredDocument], read: _Reading, language: str
-) -> list[Notice]:
+def _notices(documents: Sequence[StoredDocument], read: _Reading, language: str) -> list[Notice]:
     notices = []
-    retracted = messages(language)["gate.comma"].join(d.id for d in documents if d not in readable)
+    retracted = messages(language)["gate.comma"].join(d.id for d in documents if not d.status.usable)
     if retracted:
         notices.append(noted("retracted_left_out", language, Severity.WARNING, detail=retracted))
     if read.whole_text:

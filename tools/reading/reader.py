@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from prompts.errors import DataError
 from tools.encoders import give_back
+from tools.files import Shared
 from tools.passages.lexical import coverage, inverse_frequency
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Direction, Pair, Reader, Reading, Role, Stance
 from tools.text.language import is_english
@@ -32,6 +33,7 @@ LONGEST = 2_000  # ours, characters: what is longer is no sentence (a table, a p
 WORD = re.compile(r"[A-Za-z]{2,}")
 LEAST_WORDS = 3  # ours: a heading or a row of figures has fewer
 LETTERS = 0.5  # ours: share of letters among the characters that are no space; tables have less
+OPENED: Shared[tuple[PairModel, PairTokenizer]] = Shared(1)  # nothing changes them
 UNREAD = Reading(
     tuple(float(s is Stance.UNRELATED) for s in STANCES),
     tuple(float(d is Direction.UNCLEAR) for d in DIRECTIONS),
@@ -83,16 +85,20 @@ class TrainedReader:
     def _open(self) -> tuple[PairModel, PairTokenizer]:
         with self._lock:
             if self._loaded is None:
-                from safetensors import SafetensorError
-
-                from tools.reading.model import PairTokenizer, load
-
-                path = checked(self._weights, "the trained reader", AGAIN)
-                try:
-                    self._loaded = load(path), PairTokenizer()
-                except (KeyError, RuntimeError, SafetensorError) as error:
-                    raise DataError("The trained reader's weights are of another model.", AGAIN) from error
+                files = [self._weights, self._weights.with_suffix(".sha256")]
+                self._loaded = OPENED.get("reader", files, self._read_weights)
             return self._loaded
+
+    def _read_weights(self) -> tuple[PairModel, PairTokenizer]:
+        from safetensors import SafetensorError
+
+        from tools.reading.model import PairTokenizer, load
+
+        path = checked(self._weights, "the trained reader", AGAIN)
+        try:
+            return load(path), PairTokenizer()
+        except (KeyError, RuntimeError, SafetensorError) as error:
+            raise DataError("The trained reader's weights are of another model.", AGAIN) from error
 
 
 def can_read(pair: Pair) -> bool:

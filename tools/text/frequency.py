@@ -22,7 +22,7 @@ def zipf(word: str) -> float:
 
     The same as `wordfreq.zipf_frequency(word, "en")`. Raises DataError when the package is missing or another one.
     """
-    parts = [part for part in word.lower().split("-") if part]
+    parts = word.lower().replace("-", " ").split()
     if parts and word.isascii() and all(part.isalpha() for part in parts):
         found = [_listed().get(part, 0.0) for part in parts]
         if len(found) == 1 or not all(found):
