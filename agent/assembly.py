@@ -11,12 +11,11 @@ from pathlib import Path
 
 from agent.adapters import DocumentPassages, DocumentQuestions, GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
 from agent.corpus import opened as opened_corpora
-from agent.encoder import encoder_is_bf16
 from agent.icd10 import TABLE, build_icd10, build_icd10_names
 from agent.judgements import by_models, document_filter, gap_settings, gap_tool, limits, offered, planner, selector
 from agent.knowledge_graph import open_graph
 from agent.mirror import mirror_source, searched, used_in, words_of
-from agent.models import check_needs, open_models
+from agent.models import check_needs, encoder_is_bf16, open_models
 from agent.questions import StarterQuestions, question_tool, searched_ahead, short_way
 from agent.rare_diseases import RareSection, are_built, build_rare_diseases
 from agent.sessions import Home
@@ -42,13 +41,13 @@ from tools.icd10 import load_icd10
 from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 from tools.knowledge_graph.names import Names
 from tools.knowledge_graph.schema import Graph
+from tools.library.adding import rebuild as embed_again
 from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.library.contract import SearchableLibrary
 from tools.library.document import Document
 from tools.library.english import InEnglish
 from tools.library.joined import JoinedLibrary
-from tools.library.removing import rebuild as embed_again
 from tools.library.shelf import Shelf, shelf_file
 from tools.literature.adapt_e.by_model import QueryPlannerByModel
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan

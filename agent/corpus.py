@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal, overload
 
-from agent.encoder import encoder_is_bf16
+from agent.models import encoder_is_bf16
 from agent.sessions import Home
 from agent.settings import Settings
 from prompts.errors import DataError, InputError
@@ -22,8 +22,7 @@ from tools.corpus.local_engine import LocalEngine
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder, load_encoder
 from tools.indexes.backends import backend_for
-from tools.indexes.contract import Backend
-from tools.indexes.settings import IndexSettings
+from tools.indexes.contract import Backend, IndexSettings
 
 EngineName = Literal["local", "ray"]
 SOURCES = "knowledge-"  # the names of collections of imported sources begin with this

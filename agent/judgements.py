@@ -15,12 +15,10 @@ from graphs.completeness.contract import CompletenessGate
 from graphs.context import Limits, Parts
 from graphs.differential_filter.by_model import DocumentFilterByModel
 from graphs.differential_filter.contract import DocumentFilter
-from graphs.differential_filter.keeping import DocumentFilterOff
-from graphs.kads.by_model import ModelSelectorSettings, SelectorByModel
-from graphs.kads.choosing import ChooserByModel, ChoosingSettings
+from graphs.differential_filter.local import DocumentFilterOff
+from graphs.kads.by_model import ChooserByModel, ChoosingSettings, ModelSelectorSettings, SelectorByModel
 from graphs.kads.contract import Selector
-from graphs.kads.in_order import SelectorInOrder
-from graphs.kads.local import KadsSettings, SelectorLocal
+from graphs.kads.local import KadsSettings, SelectorInOrder, SelectorLocal
 from graphs.planning.by_model import PlannerByModel
 from graphs.planning.contract import Planner
 from graphs.planning.fixed import PlannerFixed, uses
@@ -34,10 +32,9 @@ from prompts.model_settings import Role
 from tools.contract import Tool
 from tools.encoders import Encoder
 from tools.gaps.by_model import ExplorerByModel, GeneratorByModel, SummariserByModel
-from tools.gaps.contract import GapFinder
+from tools.gaps.contract import GapFinder, GapSettings
 from tools.gaps.local import GapFinderInSteps
 from tools.gaps.reading import GapFinderByModel
-from tools.gaps.settings import GapSettings
 from tools.gaps.tool import FillKnowledgeGaps, Refused, Searcher
 
 SELECTED = 8  # ours, on our questions over the library (docs/architecture.md): 5 cite the right document less often

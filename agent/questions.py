@@ -11,7 +11,7 @@ from pathlib import Path
 from agent.sessions import Home
 from agent.settings import Settings
 from graphs.context import Parts
-from graphs.nodes.select import documents
+from graphs.nodes.filter import documents
 from graphs.planning.contract import ResearchView
 from graphs.planning.local import PlannerShortWay
 from prompts.errors import DataError, InputError
@@ -36,9 +36,8 @@ from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning, accepted, review_file
 from tools.questions.local import LOCAL
 from tools.questions.local import Names as OtherNames
-from tools.questions.medicines import MedicineQuestions
 from tools.questions.round_trip import RoundTrip
-from tools.questions.sentences import SentenceQuestions
+from tools.questions.sentences import MedicineQuestions, SentenceQuestions
 from tools.questions.settings import SearchSettings
 from tools.questions.stored import AGAIN, Stored, read
 from tools.questions.testset import SETS, ProbeSet, Rewriter, RewriterByModel, RewriterLocal, SetName, make_set

@@ -27,7 +27,6 @@ from rapidfuzz.distance import OSA
 
 from agent.configurations.loading import configured
 from agent.server.settings import ServerSettings
-from agent.sessions.settings import SessionSettings
 from agent.telemetry.settings import TelemetrySettings
 from graphs.completeness.score import GateSettings
 from graphs.context import Limits
@@ -35,13 +34,30 @@ from graphs.kads.settings import SelectionSettings
 from graphs.planning.fixed import PipelineSettings
 from prompts.errors import InputError
 from prompts.model_settings import Address, Bound, Budget, Effort, ModelSettings, Price, Role, RoleSettings
-from tools.corpus.settings import RaySettings
-from tools.gaps.settings import GapSettings
-from tools.indexes.settings import IndexSettings
+from tools.corpus.contract import RaySettings
+from tools.gaps.contract import GapSettings
+from tools.indexes.contract import IndexSettings
 from tools.knowledge.settings import KnowledgeSettings
 from tools.literature.settings import LiteratureSettings
 from tools.passages.contract import ROOM, Strategy
 from tools.questions.settings import BuildSettings, QuestionSettings
+
+
+class SessionSettings(BaseModel):
+    """Sessions, as ``ANAMNESIS_SESSIONS__...``.
+
+    Attributes:
+        keep_days: a session that was not used for so many days is deleted with all that it left, when a server starts
+            and by `anamnesis sessions expire`; None keeps all.
+        wait: seconds to wait for a session whose turn runs in another process; 0 refuses at once. PostgreSQL takes a
+            moment to give back the lock of a worker that was killed.
+        connections: PostgreSQL: most connections that a worker opens for checkpoints, and again for records.
+    """
+
+    keep_days: float | None = Field(default=None, gt=0)
+    wait: float = Field(default=1.0, ge=0, le=3600)  # ours
+    connections: int = Field(default=4, ge=1, le=100)
+
 
 # Third-party tracing and telemetry is forced off. Each name is the library's own switch.
 TELEMETRY_OFF = {

@@ -1,13 +1,82 @@
-"""The shape of a model's selection of documents, as ``selection.md`` asks for it."""
+"""The shapes of what a model reads in documents, finds missing and selects, as ``reading.md`` and others ask."""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from prompts.reading import SentenceNumbers
-from prompts.shown import Lenient, Number, Numbers
+from prompts.shown import Lenient, Number, Numbers, Text, listed
+
+# The shape of what a model read in the documents of a turn, as ``reading.md`` asks for it.
+
+MOST = 200  # ours: sentences that a range may name; more is a slip
+LABEL = re.compile(r"(?:\d{1,4}\.)?(\d{1,4})(?:\s*[-–]\s*(?:\d{1,4}\.)?(\d{1,4}))?")
+DOCUMENT_STANCES = ("supports", "refutes", "mixed", "speaks", "silent")
+
+
+def sentence_numbers(value: Any) -> list[int]:
+    """The numbers of sentences of what a model gave for them: ``[2, "3.4", "5-7"]``, ``"[3.2], [3.5]"``, null."""
+    items = value if isinstance(value, (list, tuple)) else [value]
+    out: list[int] = []
+    for first, last in (found.groups() for item in items for found in LABEL.finditer(str(item))):
+        out += range(int(first), min(int(last or first), int(first) + MOST) + 1)
+    return out
+
+
+def _listed(value: Any) -> Any:
+    """A list, also of one bare value; nothing for null."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _document_stance(value: Any) -> Any:
+    """The word as the schema writes it; a word that it does not have says that the document speaks."""
+    word = str(value).strip().strip(".").lower()
+    return word if word in DOCUMENT_STANCES else "speaks"
+
+
+SentenceNumbers = Annotated[list[int], BeforeValidator(sentence_numbers)]
+
+
+class DocumentReply(Lenient):
+    """A document that says something: its number, what it does to the question, and the sentences that say it."""
+
+    number: Number
+    stance: Annotated[
+        Literal["supports", "refutes", "mixed", "speaks", "silent"], BeforeValidator(_document_stance)
+    ] = "speaks"
+    sentences: SentenceNumbers = Field(default_factory=list)
+
+
+class NeedReply(Lenient):
+    """A need, and the numbers of the documents that answer it."""
+
+    number: Number
+    documents: Numbers = Field(default_factory=list)
+
+
+class MissingReply(Lenient):
+    """What no document says: the need that it belongs to, 0 for a new one, and what to search for."""
+
+    need: Number = 0
+    query: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, value: Any) -> Any:
+        """A bare phrase is a new need."""
+        return {"query": value} if isinstance(value, str) else value
+
+
+class ReadingReply(Lenient):
+    """What each document says, which needs are answered, and what is missing."""
+
+    documents: Annotated[list[DocumentReply], BeforeValidator(_listed)]
+    needs: Annotated[list[NeedReply], BeforeValidator(_listed)] = Field(default_factory=list)
+    missing: Annotated[list[MissingReply], BeforeValidator(_listed)] = Field(default_factory=list)
 
 
 class KeptReply(Lenient):
@@ -95,3 +164,65 @@ class ChoosingReply(Lenient):
     """The documents that are kept, the most useful first."""
 
     keep: list[ChosenReply]
+
+
+# The shape of what a model finds missing, as ``gaps.md`` asks for it.
+
+
+def _point(value: Any) -> Any:
+    """A phrase, also out of an object that holds one."""
+    if isinstance(value, dict):
+        return next((v for v in value.values() if isinstance(v, str)), value)
+    return value
+
+
+class CoveredReply(Lenient):
+    """A knowledge point, and the numbers of the summaries that give it."""
+
+    need: str
+    documents: Numbers = Field(default_factory=list)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, value: Any) -> Any:
+        """A bare phrase is a point without documents."""
+        return {"need": value} if isinstance(value, str) else value
+
+
+class GapsReply(Lenient):
+    """What is missing, most important first, and what is there."""
+
+    missing: Annotated[list[Annotated[str, BeforeValidator(_point)]], BeforeValidator(listed)]
+    covered: Annotated[list[CoveredReply], BeforeValidator(listed)] = Field(default_factory=list)
+
+
+# Background that a model writes: on one point (`background.md`, `background_question.md`), or on several
+# (`background_points.md`).
+
+
+class BackgroundReply(Lenient):
+    """Background on a point; "" when the model does not know it."""
+
+    text: Text
+
+
+class PointReply(BackgroundReply):
+    """Background on the point of a number."""
+
+    number: Number
+
+
+class BackgroundPointsReply(Lenient):
+    """Background on the points that the model knows."""
+
+    points: list[PointReply] = Field(default_factory=list)
+
+
+# The shape of a model's summary of one document, as `summary.md` asks for it.
+
+
+class SummaryReply(Lenient):
+    """Whether a document is useful to a question, and what it says to it."""
+
+    useful: bool
+    summary: Text = ""

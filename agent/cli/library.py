@@ -17,11 +17,10 @@ from agent.cli.console import JsonOption, QuietOption, console, group, open_home
 from agent.sessions import Home
 from agent.settings import load_settings
 from tools.evidence import Status
-from tools.library.adding import AddReport, add
+from tools.library.adding import AddReport, add, remove
+from tools.library.adding import rebuild as embed_again
 from tools.library.checking import check
 from tools.library.monograph import read_monograph
-from tools.library.removing import rebuild as embed_again
-from tools.library.removing import remove
 from tools.library.shelf import Shelf, shelf_file
 
 NONE_YET = (

@@ -459,7 +459,7 @@ async def _run(
 ) -> ToolArtifact:
     from agent.settings import untraced
     from prompts.metering import Meter, metered
-    from tools.text.spaces import without_gaps
+    from tools.text.sentences import without_gaps
 
     texts = {field: without_gaps(value) for field, value in arguments if isinstance(value, str)}
     settled = arguments.model_copy(update=texts)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 
 from graphs.answering.contract import Answer
-from graphs.answering.markdown import markdown_of
+from graphs.answering.rendering import markdown_of
 from prompts.shown import one_line
 from tools.contract import AnsweredQuestion, Differential, Gap, Hypothesis, Outcome, RankedDisease, ToolArtifact
 from tools.evidence import Evidence, Origin, Status

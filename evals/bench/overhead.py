@@ -20,8 +20,7 @@ from unittest.mock import patch
 import typer
 
 from agent.agent import Agent
-from agent.telemetry.contract import NoTelemetry
-from agent.telemetry.opening import open_telemetry
+from agent.telemetry.contract import NoTelemetry, open_telemetry
 from agent.trace import TraceRecorder
 from evals.bench.frame import QUESTIONS, Figure, Spent, figures_of, local_settings, mixed_questions, spent
 from evals.contract import AgentEvaluation, Item, Judged, Reply, Task, TaskContext

@@ -2,7 +2,7 @@
 
 One document a call keeps a document from speaking about its neighbours, and the calls, made together, take the time of
 one. Whether a document stays follows from its stance by METHODS' rule, not from the model: a case keeps what supports,
-any other question what is relevant, refuting too. The default filters in the call that selects: `graphs.kads.choosing`.
+any other question what is relevant, refuting too. The default filters in the call that selects: `graphs.kads.by_model`.
 """
 
 from __future__ import annotations

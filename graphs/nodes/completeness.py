@@ -17,7 +17,7 @@ from graphs.nodes.step import LIVE, SUMMARY, Body, live_gate
 from graphs.nodes.triage import decided, session_view
 from graphs.state import State
 from graphs.triage.contract import Kind, Triage
-from graphs.triage.standing import with_open
+from graphs.triage.emergency import with_open
 from tools.contract import Differential, Finding, FollowUpQuestion
 from tools.notices import noted
 

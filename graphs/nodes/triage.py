@@ -8,8 +8,8 @@ from graphs.context import TurnContext, case_facts
 from graphs.nodes.step import LIVE, SUMMARY, Body, live_triage
 from graphs.state import State
 from graphs.triage.contract import AskedQuestion, Kind, RedFlag, SessionView, Triage, TriageDecision
+from graphs.triage.emergency import QUIET, with_open
 from graphs.triage.facts import Fact, changes_in
-from graphs.triage.standing import QUIET, with_open
 from tools.contract import Differential, Finding, Notice
 from tools.notices import noted
 from tools.text.language import language_of

@@ -20,10 +20,9 @@ from graphs.triage.asked import (
     stand_alone,
 )
 from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDecision
-from graphs.triage.emergency import emergencies, red_flags
+from graphs.triage.emergency import emergencies, merged, red_flags
 from graphs.triage.facts import Fact, extend, fact_of, facts_of, join, text_of
 from graphs.triage.follow_up import Findings, Reply, is_courteous, read_reply
-from graphs.triage.standing import merged
 from tools.calculators import asked_for, completes, told_of
 from tools.contract import Finding
 from tools.medicines.checks import check
@@ -33,7 +32,7 @@ from tools.text import questions
 from tools.text.demographics import read_person
 from tools.text.language import language_of
 from tools.text.measures import with_directions
-from tools.text.options import parse_options
+from tools.text.questions import parse_options
 
 OnSubject = Callable[[str], bool]
 """Whether the library holds something on what a text asks."""

@@ -26,7 +26,7 @@ from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.literature.privacy import begin
 from tools.reading.replacing import side_of
 from tools.text.abbreviations import IN_CONTEXT, OF_NUMBERS, expand
-from tools.text.spaces import GAP
+from tools.text.sentences import GAP
 
 MOST = 20_000
 FEW = 4  # of them, at half the length, at every run of the tests; `make test-slow` goes through all

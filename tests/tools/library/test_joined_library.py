@@ -8,10 +8,9 @@ import pytest
 
 from agent.adapters import DocumentQuestions, LibraryDocuments
 from tools.encoders import Encoder
-from tools.library.adding import add
+from tools.library.adding import add, remove
 from tools.library.collection import Library
 from tools.library.joined import JoinedLibrary
-from tools.library.removing import remove
 from tools.library.shelf import Shelf
 
 QUERIES = (

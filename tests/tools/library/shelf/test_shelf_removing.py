@@ -8,9 +8,8 @@ import pytest
 
 from prompts.errors import DataError, InputError
 from support.own_documents import HashedWords, abstracts, all_well, found, note, outcomes
-from tools.library.adding import add
+from tools.library.adding import add, rebuild, remove
 from tools.library.checking import check
-from tools.library.removing import rebuild, remove
 from tools.library.shelf import FILE, Shelf
 
 
