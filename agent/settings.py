@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -30,17 +30,38 @@ from agent.server.settings import ServerSettings
 from agent.telemetry.settings import TelemetrySettings
 from graphs.completeness.score import GateSettings
 from graphs.context import Limits
-from graphs.kads.settings import SelectionSettings
+from graphs.kads.contract import SelectionSettings
 from graphs.planning.fixed import PipelineSettings
 from prompts.errors import InputError
 from prompts.model_settings import Address, Bound, Budget, Effort, ModelSettings, Price, Role, RoleSettings
 from tools.corpus.contract import RaySettings
 from tools.gaps.contract import GapSettings
 from tools.indexes.contract import IndexSettings
-from tools.knowledge.settings import KnowledgeSettings
 from tools.literature.settings import LiteratureSettings
 from tools.passages.contract import ROOM, Strategy
 from tools.questions.settings import BuildSettings, QuestionSettings
+
+# How open sources are had and searched.
+
+
+class KnowledgeSettings(BaseModel):
+    """Open sources, as ``ANAMNESIS_KNOWLEDGE__...``.
+
+    Attributes:
+        live: whether `anamnesis knowledge` may download what the catalogue names.
+        search: the imported sources that the agent searches: ``all``, ``none``, or names parted by commas.
+        timeout: seconds of silence after which a download is given up; what came is kept (ours).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    live: Literal["on", "off"] = "off"
+    search: str = Field(default="all", pattern=r"^[a-z0-9_, -]*$")
+    timeout: float = Field(default=60.0, gt=0)
+
+    def searches(self, name: str) -> bool:
+        """Whether an imported source is searched."""
+        return self.search == "all" or name in {part.strip() for part in self.search.split(",")}
 
 
 class SessionSettings(BaseModel):

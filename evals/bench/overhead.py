@@ -27,7 +27,7 @@ from evals.contract import AgentEvaluation, Item, Judged, Reply, Task, TaskConte
 from evals.inspect import Logging, check_installed
 from evals.sessions import Sittings
 from evals.statistics import paired_ratio
-from graphs.nodes import tools
+from graphs.nodes import research
 
 SEED = 0
 MOST = "at most 5"
@@ -106,7 +106,7 @@ def trace(agent: Agent) -> Iterator[tuple[Ask, Ask]]:
 
     def without(items: Sequence[Item]) -> None:
         recorder = patch.multiple(TraceRecorder, __init__=nothing, event=nothing, close=nothing)
-        with recorder, patch.object(tools, "_record", nothing):
+        with recorder, patch.object(research, "_record", nothing):
             ask(agent, items)
 
     yield partial(ask, agent), without

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from agent.cli.render import cost_line, cost_lines, show_answer
 from agent.cli.trace import totals_of, tree_of
-from agent.mcp.told import answered
+from agent.mcp.asking import answered
 from agent.server.openai_api import completion_of
 from graphs.answering.contract import Answer
 from graphs.answering.contract import Usage as TurnUsage

@@ -15,9 +15,8 @@ import pytest
 from agent.agent import Agent
 from agent.messages import MOST_DIFFERENT, MOST_STATEMENTS, check_message, check_statements
 from graphs.triage.contract import SessionView
-from graphs.triage.facts import facts_of
+from graphs.triage.facts import TIDY, facts_of
 from graphs.triage.local import TriageLocal
-from graphs.triage.revisions import TIDY
 from prompts.errors import InputError
 from support.machine_parts import Scripted, parts
 from support.search_words import starter_vocabulary
