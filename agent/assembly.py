@@ -41,7 +41,6 @@ from tools.icd10 import load_icd10
 from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 from tools.knowledge_graph.names import Names
 from tools.knowledge_graph.schema import Graph
-from tools.library.adding import rebuild as embed_again
 from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.library.contract import SearchableLibrary
@@ -49,6 +48,7 @@ from tools.library.document import Document
 from tools.library.english import InEnglish
 from tools.library.joined import JoinedLibrary
 from tools.library.shelf import Shelf, shelf_file
+from tools.library.upkeep import rebuild as embed_again
 from tools.literature.adapt_e.by_model import QueryPlannerByModel
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal

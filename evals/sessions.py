@@ -27,9 +27,10 @@ from graphs.context import Parts
 from prompts.errors import InputError
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder, Vectors
-from tools.library.adding import add, remove
+from tools.library.adding import add
 from tools.library.collection import Library
 from tools.library.shelf import Shelf
+from tools.library.upkeep import remove
 
 Event = dict[str, Any]
 

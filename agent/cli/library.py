@@ -17,11 +17,11 @@ from agent.cli.console import JsonOption, QuietOption, console, group, open_home
 from agent.sessions import Home
 from agent.settings import load_settings
 from tools.evidence import Status
-from tools.library.adding import AddReport, add, remove
-from tools.library.adding import rebuild as embed_again
-from tools.library.checking import check
+from tools.library.adding import AddReport, add
 from tools.library.monograph import read_monograph
 from tools.library.shelf import Shelf, shelf_file
+from tools.library.upkeep import check, remove
+from tools.library.upkeep import rebuild as embed_again
 
 NONE_YET = (
     "There are no documents of your own yet; `anamnesis library add PATH` adds some. "

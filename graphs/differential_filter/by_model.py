@@ -15,7 +15,7 @@ from graphs.differential_filter.local import is_case
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
 from prompts.metering import meter
-from prompts.selection import CaseVerdictReply, QuestionVerdictReply, VerdictReply
+from prompts.research import CaseVerdictReply, QuestionVerdictReply, VerdictReply
 from prompts.shown import one_line
 from tools.contract import Differential, Finding
 from tools.evidence import Evidence, Frozen

@@ -17,7 +17,7 @@ from graphs.differential_filter.local import is_case
 from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, Selector, usable_and_dropped
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
-from prompts.selection import ChoosingReply, ChosenReply, KeptReply, SelectionReply
+from prompts.research import ChoosingReply, ChosenReply, KeptReply, SelectionReply
 from prompts.shown import one_line
 from tools.contract import Differential, DocumentReading, Finding, Gap, unique
 from tools.evidence import Evidence, Frozen, Origin

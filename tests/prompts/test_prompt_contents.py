@@ -13,14 +13,14 @@ from prompts.answer import AnswerReply, CaseReply, ChoiceReply, DirectReply, Men
 from prompts.answer_judging import AdherenceReply, FaithfulnessReply, GuidelineReply, MiniCexReply, RelevancyReply
 from prompts.gate import DiagnosisReply, GateReply, SelfJudgedReply, TriageReply
 from prompts.graph_building import DistinctionsReply, GroupsReply, ManifestationsReply
-from prompts.query_plan import QueryPlanReply
 from prompts.questions import AheadReply, AnswerabilityReply, QuestionsReply, WrittenReply
-from prompts.selection import (
+from prompts.research import (
     BackgroundPointsReply,
     BackgroundReply,
     CaseVerdictReply,
     ChoosingReply,
     GapsReply,
+    QueryPlanReply,
     QuestionVerdictReply,
     ReadingReply,
     SelectionReply,

@@ -14,7 +14,7 @@ from itertools import chain
 
 from prompts.language_model import LanguageModel
 from prompts.metering import or_local
-from prompts.selection import BackgroundPointsReply, BackgroundReply, CoveredReply, GapsReply, SummaryReply
+from prompts.research import BackgroundPointsReply, BackgroundReply, CoveredReply, GapsReply, SummaryReply
 from prompts.shown import one_line
 from prompts.templates import load_prompt
 from tools.contract import Gap

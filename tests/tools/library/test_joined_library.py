@@ -8,10 +8,11 @@ import pytest
 
 from agent.adapters import DocumentQuestions, LibraryDocuments
 from tools.encoders import Encoder
-from tools.library.adding import add, remove
+from tools.library.adding import add
 from tools.library.collection import Library
 from tools.library.joined import JoinedLibrary
 from tools.library.shelf import Shelf
+from tools.library.upkeep import remove
 
 QUERIES = (
     "Do statins help people who never had a heart attack?",

@@ -1,4 +1,4 @@
-"""The shapes of what a model reads in documents, finds missing and selects, as ``reading.md`` and others ask."""
+"""The shapes of a model's research: what it plans to search, reads, finds missing and selects, as ``.md`` files ask."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from prompts.shown import Lenient, Number, Numbers, Text, listed
+from prompts.shown import Lenient, Number, Numbers, Strict, Text, listed
 
 # The shape of what a model read in the documents of a turn, as ``reading.md`` asks for it.
 
@@ -23,13 +23,6 @@ def sentence_numbers(value: Any) -> list[int]:
     for first, last in (found.groups() for item in items for found in LABEL.finditer(str(item))):
         out += range(int(first), min(int(last or first), int(first) + MOST) + 1)
     return out
-
-
-def _listed(value: Any) -> Any:
-    """A list, also of one bare value; nothing for null."""
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
 
 
 def _document_stance(value: Any) -> Any:
@@ -74,9 +67,9 @@ class MissingReply(Lenient):
 class ReadingReply(Lenient):
     """What each document says, which needs are answered, and what is missing."""
 
-    documents: Annotated[list[DocumentReply], BeforeValidator(_listed)]
-    needs: Annotated[list[NeedReply], BeforeValidator(_listed)] = Field(default_factory=list)
-    missing: Annotated[list[MissingReply], BeforeValidator(_listed)] = Field(default_factory=list)
+    documents: Annotated[list[DocumentReply], BeforeValidator(listed)]
+    needs: Annotated[list[NeedReply], BeforeValidator(listed)] = Field(default_factory=list)
+    missing: Annotated[list[MissingReply], BeforeValidator(listed)] = Field(default_factory=list)
 
 
 class KeptReply(Lenient):
@@ -226,3 +219,29 @@ class SummaryReply(Lenient):
 
     useful: bool
     summary: Text = ""
+
+
+# The shape of a model's search plan, as ``query_plan.md`` asks for it.
+
+MAX_TERMS = 6  # ours: as many as a model is asked for
+
+
+class TermReply(Strict):
+    """A term of the plan."""
+
+    text: str = Field(min_length=2, max_length=80)
+    group: Literal["P", "I", "C", "O", "other"] = "other"
+    synonyms: list[str] = Field(default_factory=list, max_length=8)
+    broader: str = Field(default="", max_length=80)
+    mesh: str = Field(default="", max_length=80)
+
+
+class QueryPlanReply(Strict):
+    """A search plan. ``since`` and ``until`` are years."""
+
+    terms: list[TermReply] = Field(min_length=1, max_length=12)
+    intent: Literal["treatment", "diagnosis", "prognosis", "aetiology", "harm", "prevention", "mechanism", "other"] = (
+        "other"
+    )
+    since: int | None = Field(default=None, ge=1781, le=3000)  # PubMed's first year, and its open end
+    until: int | None = Field(default=None, ge=1781, le=3000)
