@@ -12,7 +12,6 @@ from pathlib import Path
 from agent.adapters import DocumentPassages, DocumentQuestions, GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
 from agent.corpus import opened as opened_corpora
 from agent.icd10 import TABLE, build_icd10, build_icd10_names
-from agent.judgements import by_models, document_filter, gap_settings, gap_tool, limits, offered, planner, selector
 from agent.knowledge_graph import open_graph
 from agent.mirror import mirror_source, searched, used_in, words_of
 from agent.models import check_needs, encoder_is_bf16, open_models
@@ -22,10 +21,14 @@ from agent.sessions import Home
 from agent.settings import Settings
 from graphs.answering.local import AnswererLocal
 from graphs.completeness.local import open_gate
-from graphs.context import Parts
-from graphs.differential_filter.local import DocumentFilterLocal
+from graphs.context import Limits, Parts
+from graphs.differential_filter.contract import DocumentFilter
+from graphs.differential_filter.local import DocumentFilterLocal, DocumentFilterOff
 from graphs.judging.orders import instructing
-from graphs.planning.by_model import PlannerByModel
+from graphs.kads.contract import Selector
+from graphs.kads.local import KadsSettings, SelectorInOrder, SelectorLocal
+from graphs.planning.contract import Planner
+from graphs.planning.fixed import PlannerFixed, uses
 from graphs.planning.local import PlannerLocal
 from graphs.reporting.local import ReporterLocal
 from graphs.triage.local import TriageLocal
@@ -33,10 +36,13 @@ from graphs.verdicts.local import VerdictJudgeLocal
 from graphs.verification.local import VerifierLocal
 from prompts.errors import DataError, InputError
 from prompts.language_model import LanguageModels
+from tools.contract import Tool
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder
 from tools.files import locked, write_atomic
+from tools.gaps.contract import GapSettings
 from tools.gaps.requirements import requirements
+from tools.gaps.tool import FillKnowledgeGaps
 from tools.icd10 import load_icd10
 from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 from tools.knowledge_graph.names import Names
@@ -49,7 +55,6 @@ from tools.library.english import InEnglish
 from tools.library.joined import JoinedLibrary
 from tools.library.shelf import Shelf, shelf_file
 from tools.library.upkeep import rebuild as embed_again
-from tools.literature.adapt_e.by_model import QueryPlannerByModel
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
 from tools.literature.adapt_e.typed import typed, words_of_typed
@@ -75,6 +80,7 @@ from tools.summaries import TellingSentences
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
+SELECTED = 8  # ours, on our questions over the library (docs/architecture.md): 5 cite the right document less often
 
 Say = Callable[[str], None]
 
@@ -148,7 +154,7 @@ def assemble(
                 searched_ahead(search, settings, models),
                 passage_tool(settings, documents, encoder, search.full_texts),
                 rare.tool(LookupDifferential(graph)),
-                gap_tool(GapSearch(search.planned_by(by_rules)), encoder, gap_settings(settings), models, instructing),
+                _gap_tool(GapSearch(search.planned_by(by_rules)), encoder, settings, models),
                 answered,
             ],
         ),
@@ -165,10 +171,66 @@ def assemble(
         passages=DocumentPassages(encoder).of,
         questions=DocumentQuestions(library, encoder).of,
     )
-    judged = by_models(parts, settings, models, encoder)
-    if isinstance(judged.planner, PlannerByModel):
-        judged = replace(judged, said=TellingSentences(encoder, documents.monograph))
-    return short_way(judged, settings, answered)
+    if models is not None:
+        from agent.judgements import by_models
+
+        parts = by_models(parts, settings, models, encoder)
+        if models.judged_by_model("research") and not settings.pipeline.steps:
+            parts = replace(parts, said=TellingSentences(encoder, documents.monograph))
+    return short_way(parts, settings, answered)
+
+
+# The local parts as the settings choose them, and the arms of ablations.
+
+
+def planner(settings: Settings, local: Planner) -> Planner:
+    """The planner that chooses, or the fixed order of tools of a published method."""
+    return PlannerFixed(settings.pipeline) if settings.pipeline.steps else local
+
+
+def offered(settings: Settings, tools: list[Tool]) -> list[Tool]:
+    """The tools of this configuration: a fixed order offers no others."""
+    names = uses(settings.pipeline, [tool.name for tool in tools])
+    return [tool for tool in tools if tool.name in names]
+
+
+def limits(settings: Settings) -> Limits:
+    """The bounds of a turn; every round of a fixed order has its place in them.
+
+    Unless it is set, the local selector keeps more than a language model: nothing that it keeps has to be sent.
+    """
+    own = settings.limits
+    selected = own.selected if settings.model or "selected" in own.model_fields_set else SELECTED
+    return own.model_copy(update={"rounds": max(own.rounds, len(settings.pipeline.rounds)), "selected": selected})
+
+
+def selector(settings: Settings, encoder: Encoder) -> Selector:
+    """The local selector, or none of a kind where the settings switch it off."""
+    if settings.selection.method == "in_order":
+        return SelectorInOrder()
+    return SelectorLocal(encoder, KadsSettings(guard=settings.selection.guard))
+
+
+def document_filter(settings: Settings, local: DocumentFilter) -> DocumentFilter:
+    """The local filter, or one that keeps everything where the settings switch it off."""
+    return local if settings.document_filter else DocumentFilterOff()
+
+
+def _gap_tool(
+    search: GapSearch, encoder: Encoder, settings: Settings, models: LanguageModels | None
+) -> FillKnowledgeGaps:
+    """The gap tool, its judgements a model's where one is named."""
+    own = gap_settings(settings)
+    if models is None:
+        return FillKnowledgeGaps(search, encoder, own, refused=instructing)
+    from agent.judgements import gap_tool
+
+    return gap_tool(search, encoder, own, models, instructing)
+
+
+def gap_settings(settings: Settings) -> GapSettings:
+    """The gap tool's settings with the policy of generated background, which several parts share."""
+    return settings.gaps.model_copy(update={"generated": settings.generated})
 
 
 def open_search(settings: Settings, home: Home, mirror: Path | None = None, say: Say = lambda _: None) -> OpenSearch:
@@ -315,6 +377,8 @@ def query_planner(
     )
     if models is None or not models.judged_by_model("query_plan"):
         return local
+    from tools.literature.adapt_e.by_model import QueryPlannerByModel
+
     return QueryPlannerByModel(models.of("query_plan"), local, known, rungs=chosen.rungs)
 
 

@@ -14,10 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.agent import Agent
-from agent.assembly import assemble
+from agent.assembly import assemble, document_filter, gap_settings, limits, planner, selector
 from agent.cli.app import app
 from agent.configurations.loading import Chosen, configurations, find
-from agent.judgements import document_filter, gap_settings, limits, planner, selector
 from agent.questions import STARTER, build_questions, documents_of
 from agent.sessions import Home
 from agent.settings import Settings, load_settings
