@@ -36,18 +36,9 @@ class Reading:
     def __init__(self) -> None:
         self.rows = 0
 
-    def build(
-        self,
-        name: str,
-        parts: Iterable[Part],
-        *,
-        encoder: str,
-        dimension: int,
-        source: str,
-        progress: Callable[[str, int, int], None] | None = None,
-    ) -> CollectionIndex:
+    def build(self, name: str, parts: Iterable[Part], *, dimension: int, **about: object) -> CollectionIndex:
         """Read the parts; what is given back answers nothing."""
-        del name, encoder, source, progress
+        del name, about
         for part in parts:
             entries, vectors = part.read()
             self.rows += len(entries)

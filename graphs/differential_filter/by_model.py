@@ -63,7 +63,7 @@ class DocumentFilterByModel:
         differential: Differential | None,
         documents: Sequence[Evidence],
     ) -> list[Verdict]:
-        """One verdict a document, in order."""
+        """One verdict a document, in order, by one call each."""
         given = {v.evidence_id: v for v in unusable(documents)}
         shown = list({d.id: d for d in documents if d.id not in given}.values())
         case = is_case(kind, findings, differential)

@@ -77,7 +77,7 @@ class SelectorByModel:
         limit: int,
         context: SelectionContext | None = None,
     ) -> Selection:
-        """At most ``limit`` candidates; every candidate is kept or dropped, once, with a reason in words."""
+        """At most ``limit`` candidates, by one call; each is kept or dropped, once, with a reason in words."""
         del context
         wanted = unique([r for r in requirements if r.strip()]) or [question]
         documents, unusable = usable_and_dropped(candidates)
