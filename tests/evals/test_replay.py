@@ -16,7 +16,7 @@ from agent.agent import Agent
 from agent.cli.app import app
 from agent.settings import Settings, load_settings
 from evals.commands import register
-from evals.replay.commands import graded, pairs_of, shown_final, write_pairs
+from evals.replay.pairs import graded, pairs_of, shown_final, write_pairs
 from evals.replay.playing import FINAL, OWN, Played, play_questions, read_questions, upstream_of
 from evals.replay.recording import Recording, Upstream, played
 from evals.scripted.player import play
