@@ -33,7 +33,7 @@ from support.scripted_model import serving_by
 from tools.encoders import Encoder
 from tools.evidence import Origin, verify_citation
 from tools.gaps.contract import PUBLISHED as GAPS
-from tools.knowledge_graph.votes import ASKED, THRESHOLD, TOP_M
+from tools.knowledge_graph.paper import ASKED, THRESHOLD, TOP_M
 
 QUESTION = "Do antibiotics help in acute bronchitis?"
 CASE = "A 30-year-old woman has had a sore throat and fever since yesterday. No cough."

@@ -15,9 +15,8 @@ from tools.knowledge_graph.building.contract import Record
 from tools.knowledge_graph.compiled import CompiledGraph, phrases_of
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
-from tools.knowledge_graph.paper import PaperMethod
+from tools.knowledge_graph.paper import THRESHOLD, TOP_M, PaperMethod
 from tools.knowledge_graph.record_ranking import TOP_K, RecordCollection
-from tools.knowledge_graph.votes import THRESHOLD, TOP_M
 
 Writer = Callable[[Callable[[dict[str, Any]], None] | None], Path]
 
