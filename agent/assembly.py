@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.adapters import DocumentPassages, DocumentQuestions, GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
 from agent.corpus import opened as opened_corpora
@@ -54,7 +55,6 @@ from tools.library.document import Document
 from tools.library.english import InEnglish
 from tools.library.joined import JoinedLibrary
 from tools.library.shelf import Shelf, shelf_file
-from tools.library.upkeep import rebuild as embed_again
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
 from tools.literature.adapt_e.typed import typed, words_of_typed
@@ -62,7 +62,6 @@ from tools.literature.by_meaning import FOLDER, ByMeaning, imported
 from tools.literature.client import EUtilities, PubMed
 from tools.literature.full_text import full_text_sources
 from tools.literature.live import LiveResult, LiveSearch
-from tools.literature.medcpt.published import MedCPTReranker, load_reranker
 from tools.literature.privacy import begin, not_sent, released_in
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source
@@ -73,10 +72,12 @@ from tools.passages.contract import DocumentSource, FullTexts
 from tools.passages.pool import PassagePool
 from tools.passages.seos import SeosSettings
 from tools.passages.tool import RetrievePassages
-from tools.questions.work import WORK
 from tools.reading.reader import RelevanceReranker, TrainedReader
 from tools.spelling import corrected
 from tools.summaries import TellingSentences
+
+if TYPE_CHECKING:
+    from tools.literature.medcpt.published import MedCPTReranker
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
@@ -319,6 +320,8 @@ def _forget_indexes(home: Home) -> None:
     """
     import shutil
 
+    from tools.questions.work import WORK
+
     for path in home.indexes.iterdir() if home.indexes.is_dir() else ():
         if not path.name.startswith(FOLDER) and WORK not in path.name:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -342,6 +345,8 @@ def _measure_encoder(settings: Settings, home: Home, say: Say) -> None:
 
 def _embed_own(home: Home, encoder: Encoder, *, rebuild: bool, say: Say) -> None:
     """Embed the user's documents again when that is asked for, or when the encoder has changed; none is lost."""
+    from tools.library.upkeep import rebuild as embed_again
+
     shelf = Shelf(home.library, encoder, check_encoder=False)
     if rebuild or shelf.made_with != (encoder.name, encoder.dimension):
         say("your own documents ...")
@@ -482,6 +487,8 @@ def passage_tool(
 
 def cross_encoder(setting: str) -> MedCPTReranker | None:
     """The cross-encoder of an encoder setting; None when it names none, or NCBI's and that one is not on disk."""
+    from tools.literature.medcpt.published import load_reranker
+
     try:
         return load_reranker(setting)
     except DataError:
