@@ -1,4 +1,4 @@
-"""Files under the data folder: atomic writes, private modes, locks."""
+"""Files under the data folder: atomic writes, private modes, locks; and workers that end with their parent."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from agent.agent import Agent
 from agent.cli.console import (
+    LEAVE,
     ConfigOption,
     SessionOption,
     console,
@@ -176,7 +177,6 @@ def print_answer(answer: Answer, *, as_json: bool, indent: int | None = 2, expla
         show_answer(console(), answer, explain=explain)
 
 
-LEAVE = {"exit", "quit", "/exit", "/quit", "退出"}
 GATE = {"/gate", "/判断"}  # why the last answer was retrieved for, or not
 HINT = "An empty line or 'exit' ends it; it can be resumed. '/gate' tells why evidence was retrieved or not."
 NOTHING_YET = "Nothing was answered yet in this session."

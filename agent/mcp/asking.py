@@ -1,4 +1,4 @@
-"""The tool `ask`: a turn of a session, its steps as progress; and where turns run, on a terminal or on the server."""
+"""The tool `ask`: a turn of a session, its steps as progress; where turns run; and results as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A turn's record: written before the first step runs, and again with the answer."""
+"""A turn's record: written before the first step runs, and again with the answer; its session's title, its searches."""
 
 from __future__ import annotations
 

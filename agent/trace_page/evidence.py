@@ -1,4 +1,4 @@
-"""Every piece of evidence of a run: found where, kept or dropped by whom and why, and quoted where in its text.
+"""Every piece of evidence of a run: found where, kept or dropped by whom and why, quoted where; and how that was found.
 
 Statements point at the quotes in their sources, and the quotes point back.
 """

@@ -1,4 +1,4 @@
-"""Choosing an option of a multiple-choice question, only with evidence: by the support of each."""
+"""Choosing an option of a multiple-choice question, only with evidence: by the support of each, and by its words."""
 
 from __future__ import annotations
 

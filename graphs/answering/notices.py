@@ -1,4 +1,4 @@
-"""Notices of an answer: stable codes, and their words in both languages."""
+"""Notices of an answer: stable codes, their words in both languages, and what of a question no sentence speaks of."""
 
 from __future__ import annotations
 

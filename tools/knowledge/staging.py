@@ -1,4 +1,4 @@
-"""Files of a source made records of one form: read, checked, joined, and put on disk as JSON lines to build from.
+"""Files of a source fetched, and made records of one form: read, checked, joined, on disk as JSON lines to build from.
 
 A file goes in whole or not at all; a record that is wrong is a row of the report. Of records with one id the latest
 stands, of equally late ones the longest: so the labels of many makers of one medicine join.

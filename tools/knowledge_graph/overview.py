@@ -1,4 +1,4 @@
-"""A graph as people look at it: its figures, and its picture."""
+"""A graph as people look at it: its figures, its picture, and whether its contrasts hold."""
 
 from __future__ import annotations
 

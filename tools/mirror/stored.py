@@ -1,4 +1,4 @@
-"""Records as the mirror stores them: PubMed's own XML where it came as XML, else the fields that were given.
+"""Records as the mirror stores them (PubMed's own XML where it came so, else fields), and all of them at one moment.
 
 The XML is kept whole, so that a client gets what PubMed gave, fields included that the mirror itself does not search.
 """

@@ -1,4 +1,4 @@
-"""The second stage: passages of a pool ranked for a query, dense and by words, fused by reciprocal rank."""
+"""The second stage: passages of a pool ranked for a query, dense and by words; then the sentences worth quoting."""
 
 from __future__ import annotations
 
