@@ -1,4 +1,4 @@
-"""The local answerer: quotes evidence, ranks what the graph ranks, chooses only with evidence, calculates, or abstains."""
+"""The local answerer: quotes evidence, ranks what the graph ranks, chooses only with evidence, calculates, abstains."""
 
 from __future__ import annotations
 
