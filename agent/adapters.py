@@ -20,7 +20,7 @@ from tools.library.own import paragraph_windows
 from tools.library.search import words_of
 from tools.literature.tool import SearchLiterature
 from tools.passages.contract import StoredDocument
-from tools.passages.quotes import rank_sentences
+from tools.passages.search import rank_sentences
 from tools.readers.contract import Record, Section
 from tools.recorder import SEARCHED
 

@@ -20,7 +20,7 @@ from agent.sessions.opening import open_database
 from agent.sessions.records import Records
 from agent.sessions.traces import Traces
 from agent.settings import Settings, check_names, load_settings
-from agent.telemetry.opening import open_telemetry
+from agent.telemetry.contract import open_telemetry
 from agent.turns import TurnRunner
 from graphs.answering.contract import Answer
 from graphs.context import Parts

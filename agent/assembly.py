@@ -8,25 +8,28 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.adapters import DocumentPassages, DocumentQuestions, GapSearch, GraphTexts, LibraryDocuments, SentenceRanking
 from agent.corpus import opened as opened_corpora
-from agent.encoder import encoder_is_bf16
 from agent.icd10 import TABLE, build_icd10, build_icd10_names
-from agent.judgements import by_models, document_filter, gap_settings, gap_tool, limits, offered, planner, selector
 from agent.knowledge_graph import open_graph
 from agent.mirror import mirror_source, searched, used_in, words_of
-from agent.models import check_needs, open_models
+from agent.models import check_needs, encoder_is_bf16, open_models
 from agent.questions import StarterQuestions, question_tool, searched_ahead, short_way
 from agent.rare_diseases import RareSection, are_built, build_rare_diseases
 from agent.sessions import Home
 from agent.settings import Settings
 from graphs.answering.local import AnswererLocal
 from graphs.completeness.local import open_gate
-from graphs.context import Parts
-from graphs.differential_filter.local import DocumentFilterLocal
+from graphs.context import Limits, Parts
+from graphs.differential_filter.contract import DocumentFilter
+from graphs.differential_filter.local import DocumentFilterLocal, DocumentFilterOff
 from graphs.judging.orders import instructing
-from graphs.planning.by_model import PlannerByModel
+from graphs.kads.contract import Selector
+from graphs.kads.local import KadsSettings, SelectorInOrder, SelectorLocal
+from graphs.planning.contract import Planner
+from graphs.planning.fixed import PlannerFixed, uses
 from graphs.planning.local import PlannerLocal
 from graphs.reporting.local import ReporterLocal
 from graphs.triage.local import TriageLocal
@@ -34,10 +37,13 @@ from graphs.verdicts.local import VerdictJudgeLocal
 from graphs.verification.local import VerifierLocal
 from prompts.errors import DataError, InputError
 from prompts.language_model import LanguageModels
+from tools.contract import Tool
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import MINILM, Encoder, MiniLMEncoder, load_encoder
 from tools.files import locked, write_atomic
+from tools.gaps.contract import GapSettings
 from tools.gaps.requirements import requirements
+from tools.gaps.tool import FillKnowledgeGaps
 from tools.icd10 import load_icd10
 from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
 from tools.knowledge_graph.names import Names
@@ -48,9 +54,7 @@ from tools.library.contract import SearchableLibrary
 from tools.library.document import Document
 from tools.library.english import InEnglish
 from tools.library.joined import JoinedLibrary
-from tools.library.removing import rebuild as embed_again
 from tools.library.shelf import Shelf, shelf_file
-from tools.literature.adapt_e.by_model import QueryPlannerByModel
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
 from tools.literature.adapt_e.typed import typed, words_of_typed
@@ -58,7 +62,6 @@ from tools.literature.by_meaning import FOLDER, ByMeaning, imported
 from tools.literature.client import EUtilities, PubMed
 from tools.literature.full_text import full_text_sources
 from tools.literature.live import LiveResult, LiveSearch
-from tools.literature.medcpt.published import MedCPTReranker, load_reranker
 from tools.literature.privacy import begin, not_sent, released_in
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source
@@ -69,13 +72,16 @@ from tools.passages.contract import DocumentSource, FullTexts
 from tools.passages.pool import PassagePool
 from tools.passages.seos import SeosSettings
 from tools.passages.tool import RetrievePassages
-from tools.questions.work import WORK
 from tools.reading.reader import RelevanceReranker, TrainedReader
 from tools.spelling import corrected
 from tools.summaries import TellingSentences
 
+if TYPE_CHECKING:
+    from tools.literature.medcpt.published import MedCPTReranker
+
 ROOT = Path(__file__).resolve().parent.parent
 STARTER_LIBRARY = ROOT / "tools" / "library" / "starter"
+SELECTED = 8  # ours, on our questions over the library (docs/architecture.md): 5 cite the right document less often
 
 Say = Callable[[str], None]
 
@@ -149,7 +155,7 @@ def assemble(
                 searched_ahead(search, settings, models),
                 passage_tool(settings, documents, encoder, search.full_texts),
                 rare.tool(LookupDifferential(graph)),
-                gap_tool(GapSearch(search.planned_by(by_rules)), encoder, gap_settings(settings), models, instructing),
+                _gap_tool(GapSearch(search.planned_by(by_rules)), encoder, settings, models),
                 answered,
             ],
         ),
@@ -166,10 +172,66 @@ def assemble(
         passages=DocumentPassages(encoder).of,
         questions=DocumentQuestions(library, encoder).of,
     )
-    judged = by_models(parts, settings, models, encoder)
-    if isinstance(judged.planner, PlannerByModel):
-        judged = replace(judged, said=TellingSentences(encoder, documents.monograph))
-    return short_way(judged, settings, answered)
+    if models is not None:
+        from agent.judgements import by_models
+
+        parts = by_models(parts, settings, models, encoder)
+        if models.judged_by_model("research") and not settings.pipeline.steps:
+            parts = replace(parts, said=TellingSentences(encoder, documents.monograph))
+    return short_way(parts, settings, answered)
+
+
+# The local parts as the settings choose them, and the arms of ablations.
+
+
+def planner(settings: Settings, local: Planner) -> Planner:
+    """The planner that chooses, or the fixed order of tools of a published method."""
+    return PlannerFixed(settings.pipeline) if settings.pipeline.steps else local
+
+
+def offered(settings: Settings, tools: list[Tool]) -> list[Tool]:
+    """The tools of this configuration: a fixed order offers no others."""
+    names = uses(settings.pipeline, [tool.name for tool in tools])
+    return [tool for tool in tools if tool.name in names]
+
+
+def limits(settings: Settings) -> Limits:
+    """The bounds of a turn; every round of a fixed order has its place in them.
+
+    Unless it is set, the local selector keeps more than a language model: nothing that it keeps has to be sent.
+    """
+    own = settings.limits
+    selected = own.selected if settings.model or "selected" in own.model_fields_set else SELECTED
+    return own.model_copy(update={"rounds": max(own.rounds, len(settings.pipeline.rounds)), "selected": selected})
+
+
+def selector(settings: Settings, encoder: Encoder) -> Selector:
+    """The local selector, or none of a kind where the settings switch it off."""
+    if settings.selection.method == "in_order":
+        return SelectorInOrder()
+    return SelectorLocal(encoder, KadsSettings(guard=settings.selection.guard))
+
+
+def document_filter(settings: Settings, local: DocumentFilter) -> DocumentFilter:
+    """The local filter, or one that keeps everything where the settings switch it off."""
+    return local if settings.document_filter else DocumentFilterOff()
+
+
+def _gap_tool(
+    search: GapSearch, encoder: Encoder, settings: Settings, models: LanguageModels | None
+) -> FillKnowledgeGaps:
+    """The gap tool, its judgements a model's where one is named."""
+    own = gap_settings(settings)
+    if models is None:
+        return FillKnowledgeGaps(search, encoder, own, refused=instructing)
+    from agent.judgements import gap_tool
+
+    return gap_tool(search, encoder, own, models, instructing)
+
+
+def gap_settings(settings: Settings) -> GapSettings:
+    """The gap tool's settings with the policy of generated background, which several parts share."""
+    return settings.gaps.model_copy(update={"generated": settings.generated})
 
 
 def open_search(settings: Settings, home: Home, mirror: Path | None = None, say: Say = lambda _: None) -> OpenSearch:
@@ -258,6 +320,8 @@ def _forget_indexes(home: Home) -> None:
     """
     import shutil
 
+    from tools.questions.work import WORK
+
     for path in home.indexes.iterdir() if home.indexes.is_dir() else ():
         if not path.name.startswith(FOLDER) and WORK not in path.name:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -281,6 +345,8 @@ def _measure_encoder(settings: Settings, home: Home, say: Say) -> None:
 
 def _embed_own(home: Home, encoder: Encoder, *, rebuild: bool, say: Say) -> None:
     """Embed the user's documents again when that is asked for, or when the encoder has changed; none is lost."""
+    from tools.library.upkeep import rebuild as embed_again
+
     shelf = Shelf(home.library, encoder, check_encoder=False)
     if rebuild or shelf.made_with != (encoder.name, encoder.dimension):
         say("your own documents ...")
@@ -316,6 +382,8 @@ def query_planner(
     )
     if models is None or not models.judged_by_model("query_plan"):
         return local
+    from tools.literature.adapt_e.by_model import QueryPlannerByModel
+
     return QueryPlannerByModel(models.of("query_plan"), local, known, rungs=chosen.rungs)
 
 
@@ -419,6 +487,8 @@ def passage_tool(
 
 def cross_encoder(setting: str) -> MedCPTReranker | None:
     """The cross-encoder of an encoder setting; None when it names none, or NCBI's and that one is not on disk."""
+    from tools.literature.medcpt.published import load_reranker
+
     try:
         return load_reranker(setting)
     except DataError:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.mirror import searched
 from agent.sessions.export import ExportedTurn
-from agent.sessions.times import now
+from agent.sessions.ids import now
 from graphs.answering.contract import Answer
 from graphs.answering.presentation import source_name, statements_of
 from prompts.errors import AnamnesisError, DataError, InputError, ServiceError

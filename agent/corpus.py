@@ -8,22 +8,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
-from agent.encoder import encoder_is_bf16
+from agent.models import encoder_is_bf16
 from agent.sessions import Home
 from agent.settings import Settings
 from prompts.errors import DataError, InputError
-from tools.corpus.building import Report, Wanted, build, delete
 from tools.corpus.collection import Corpus
 from tools.corpus.contract import BLOCK, Engine, MakeEncoder, Method, Progress, Recipe, checked_name
 from tools.corpus.folder import STANDING, Folder
-from tools.corpus.local_engine import LocalEngine
 from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder, load_encoder
 from tools.indexes.backends import backend_for
-from tools.indexes.contract import Backend
-from tools.indexes.settings import IndexSettings
+from tools.indexes.contract import Backend, IndexSettings
+
+if TYPE_CHECKING:
+    from tools.corpus.building import Report
 
 EngineName = Literal["local", "ray"]
 SOURCES = "knowledge-"  # the names of collections of imported sources begin with this
@@ -134,6 +134,8 @@ def build_collection(
         block: steps of a file a part, which is what a kill costs.
         cached: keep the vectors of texts by content too, so that a text that comes again is not embedded again.
     """
+    from tools.corpus.building import Wanted, build
+
     alone = engine == "local" and (workers or 1) == 1
     make = encoder_maker(settings, threads=None if alone else 1)
     own = make()
@@ -148,6 +150,8 @@ def build_collection(
 
 def delete_collection(settings: Settings, name: str) -> bool:
     """Delete a collection with its index; whether there was any."""
+    from tools.corpus.building import delete
+
     return delete(corpora_folder(settings), name, backend(settings))
 
 
@@ -166,6 +170,8 @@ def described(settings: Settings, encoder: Encoder) -> str:
 @contextmanager
 def _engine(settings: Settings, name: EngineName, workers: int | None) -> Iterator[Engine]:
     if name == "local":
+        from tools.corpus.local_engine import LocalEngine
+
         yield LocalEngine(workers or 1)
         return
     from tools.corpus.ray_engine import RayEngine

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.knowledge_graph import STARTER_GRAPH
 from agent.sessions import Home
 from agent.settings import Settings
 from tools.files import locked
 from tools.icd10 import ICD10, compile_icd10, is_current, load_icd10
-from tools.icd10.chinese import ChineseNames, open_chinese
-from tools.icd10.contract import Name, Setting
-from tools.icd10.linking import Linker
-from tools.icd10.names import NamedCodes, open_names
 from tools.knowledge_graph.loader import content_hash, read_graph
+
+if TYPE_CHECKING:
+    from tools.icd10.chinese import ChineseNames
+    from tools.icd10.contract import Name, Setting
+    from tools.icd10.linking import Linker
+    from tools.icd10.names import NamedCodes
 
 TABLE, NAMES, CHINESE = "icd10.json", "icd10-names.json", "icd10-zh.json"
 
@@ -37,6 +40,8 @@ def build_icd10_names(home: Home, say: Callable[[str], None] = lambda _: None) -
 
 def named(home: Home, table: ICD10, graph: Path | None = STARTER_GRAPH) -> NamedCodes:
     """The names of the codes and those that a graph gives its diseases; None leaves the graph out."""
+    from tools.icd10.names import open_names
+
     if graph is None:
         return open_names(home.indexes / f"bare-{NAMES}", table)
     return open_names(home.indexes / NAMES, table, content_hash(graph), lambda: graph_names(graph))
@@ -44,6 +49,8 @@ def named(home: Home, table: ICD10, graph: Path | None = STARTER_GRAPH) -> Named
 
 def graph_names(graph: Path) -> list[Name]:
     """Every name, English and Chinese, of a graph's diseases that have a code."""
+    from tools.icd10.contract import Name
+
     return [
         Name(d.icd10, name, "alias")
         for d in read_graph(graph).diseases
@@ -56,11 +63,15 @@ def chinese_names(settings: Settings, home: Home) -> ChineseNames | None:
     """The user's table of Chinese names; None when none is set. Raises InputError for one that cannot be read."""
     if settings.icd10_zh is None:
         return None
+    from tools.icd10.chinese import open_chinese
+
     return open_chinese(settings.icd10_zh, home.indexes / CHINESE)
 
 
 def open_linker(settings: Settings, home: Home, setting: Setting, chinese: ChineseNames | None) -> Linker:
     """A linker over the data folder's tables, which are built first where they never were."""
+    from tools.icd10.linking import Linker
+
     build_icd10(home)
     table = load_icd10(home.indexes / TABLE)
     return Linker(table, named(home, table, settings.kg_graph or STARTER_GRAPH), setting, chinese)

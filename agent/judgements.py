@@ -1,4 +1,4 @@
-"""Who judges: the local parts, the models around them where the settings say so, and the arms of ablations."""
+"""Who judges: models around the local parts, as the settings say. Imported only where a model is named."""
 
 from __future__ import annotations
 
@@ -12,18 +12,12 @@ from graphs.answering.contract import Answerer
 from graphs.answering.local import AnswererLocal
 from graphs.completeness.by_model import CompletenessGateByModel
 from graphs.completeness.contract import CompletenessGate
-from graphs.context import Limits, Parts
+from graphs.context import Parts
 from graphs.differential_filter.by_model import DocumentFilterByModel
 from graphs.differential_filter.contract import DocumentFilter
-from graphs.differential_filter.keeping import DocumentFilterOff
-from graphs.kads.by_model import ModelSelectorSettings, SelectorByModel
-from graphs.kads.choosing import ChooserByModel, ChoosingSettings
+from graphs.kads.by_model import ChooserByModel, ChoosingSettings, ModelSelectorSettings, SelectorByModel
 from graphs.kads.contract import Selector
-from graphs.kads.in_order import SelectorInOrder
-from graphs.kads.local import KadsSettings, SelectorLocal
 from graphs.planning.by_model import PlannerByModel
-from graphs.planning.contract import Planner
-from graphs.planning.fixed import PlannerFixed, uses
 from graphs.reporting.by_model import ReporterByModel
 from graphs.reporting.contract import Reporter
 from graphs.reporting.local import ReporterLocal
@@ -31,68 +25,24 @@ from graphs.triage.by_model import TriageByModel
 from graphs.verification.by_model import VerifierByModel
 from prompts.language_model import LanguageModel, LanguageModels
 from prompts.model_settings import Role
-from tools.contract import Tool
 from tools.encoders import Encoder
 from tools.gaps.by_model import ExplorerByModel, GeneratorByModel, SummariserByModel
-from tools.gaps.contract import GapFinder
+from tools.gaps.contract import GapFinder, GapSettings
 from tools.gaps.local import GapFinderInSteps
 from tools.gaps.reading import GapFinderByModel
-from tools.gaps.settings import GapSettings
 from tools.gaps.tool import FillKnowledgeGaps, Refused, Searcher
-
-SELECTED = 8  # ours, on our questions over the library (docs/architecture.md): 5 cite the right document less often
 
 Judged = Callable[[LanguageModel, Parts, Settings, Encoder], Any]
 
 
-def by_models(parts: Parts, settings: Settings, models: LanguageModels | None, encoder: Encoder) -> Parts:
+def by_models(parts: Parts, settings: Settings, models: LanguageModels, encoder: Encoder) -> Parts:
     """The parts, each judgement that is a model's standing around its local twin."""
-    if models is None:
-        return parts
     changes = {
         field: judged(models.of(role), parts, settings, encoder)
         for role, (field, judged) in BY_MODEL.items()
         if models.judged_by_model(role) and not _switched_off(role, settings)
     }
     return replace(parts, **changes)
-
-
-def planner(settings: Settings, local: Planner) -> Planner:
-    """The planner that chooses, or the fixed order of tools of a published method."""
-    return PlannerFixed(settings.pipeline) if settings.pipeline.steps else local
-
-
-def offered(settings: Settings, tools: list[Tool]) -> list[Tool]:
-    """The tools of this configuration: a fixed order offers no others."""
-    names = uses(settings.pipeline, [tool.name for tool in tools])
-    return [tool for tool in tools if tool.name in names]
-
-
-def limits(settings: Settings) -> Limits:
-    """The bounds of a turn; every round of a fixed order has its place in them.
-
-    Unless it is set, the local selector keeps more than a language model: nothing that it keeps has to be sent.
-    """
-    own = settings.limits
-    selected = own.selected if settings.model or "selected" in own.model_fields_set else SELECTED
-    return own.model_copy(update={"rounds": max(own.rounds, len(settings.pipeline.rounds)), "selected": selected})
-
-
-def selector(settings: Settings, encoder: Encoder) -> Selector:
-    """The local selector, or none of a kind where the settings switch it off."""
-    if settings.selection.method == "in_order":
-        return SelectorInOrder()
-    return SelectorLocal(encoder, KadsSettings(guard=settings.selection.guard))
-
-
-def document_filter(settings: Settings, local: DocumentFilter) -> DocumentFilter:
-    """The local filter, or one that keeps everything where the settings switch it off."""
-    return local if settings.document_filter else DocumentFilterOff()
-
-
-def gap_settings(settings: Settings) -> GapSettings:
-    """The gap tool's settings with the policy of generated background, which several parts share."""
-    return settings.gaps.model_copy(update={"generated": settings.generated})
 
 
 def _switched_off(role: Role, settings: Settings) -> bool:
@@ -168,17 +118,14 @@ BY_MODEL: dict[Role, tuple[str, Judged]] = {
 def gap_tool(
     search: Searcher,
     encoder: Encoder,
-    settings: GapSettings | None = None,
-    models: LanguageModels | None = None,
+    settings: GapSettings,
+    models: LanguageModels,
     refused: Refused = lambda _: (),
 ) -> FillKnowledgeGaps:
-    """The tool; without models, or where a role is local, the local judgement.
+    """The tool; where a role is local, the local judgement.
 
     A local answer reads no background, so none is written for it, but where the published steps are asked for.
     """
-    settings = settings or GapSettings()
-    if models is None:
-        return FillKnowledgeGaps(search, encoder, settings, refused=refused)
     together = settings.together
     writes = None
     if models.judged_by_model("background") and (models.judged_by_model("answer") or not together):

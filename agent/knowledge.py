@@ -15,8 +15,7 @@ from prompts.errors import DataError, InputError
 from tools.evidence import Frozen
 from tools.files import locked, write_atomic
 from tools.knowledge.catalogue import Entry, catalogue, entry_of
-from tools.knowledge.downloading import download
-from tools.knowledge.staging import Progress, StagingReport, stage
+from tools.knowledge.staging import Progress, StagingReport, download, stage
 from tools.mirror.sources import now
 
 DOWNLOADS = "downloads"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.sessions import Home
 from agent.settings import Settings
 from prompts.errors import InputError
-from prompts.language_model import LanguageModel
 from tools.encoders import Encoder
 from tools.icd10 import load_icd10
-from tools.knowledge_graph.building.contract import Judges
-from tools.knowledge_graph.building.judges import local_judges, model_judges
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.record_ranking import RecordCollection
 from tools.library.collection import Library
+
+if TYPE_CHECKING:
+    from tools.knowledge_graph.building.contract import Judges
 
 STARTER_GRAPH = Path(__file__).resolve().parent.parent / "tools" / "knowledge_graph" / "starter"
 
@@ -39,10 +40,14 @@ def open_builder(settings: Settings, home: Home, encoder: Encoder, *, by_model: 
         InputError: a model is asked for and none is named.
         DataError: the library or the ICD-10 table cannot be read.
     """
+    from tools.knowledge_graph.building.judges import local_judges, model_judges
+
     if by_model:
         model = settings.language_model
         if model is None or model.judge("graph") == "local":  # only what `doctor` lists is called
             raise InputError("No language model is set to build graphs.", "Set ANAMNESIS_MODEL, or --judge local.")
+        from prompts.language_model import LanguageModel
+
         return model_judges(LanguageModel(model, "graph"), augment=augment)
     starter = read_graph(STARTER_GRAPH)
     table = load_icd10(home.indexes / "icd10.json")

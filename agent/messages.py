@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from prompts.errors import InputError
 from tools.evidence import Evidence, Origin, content_key
 from tools.text.language import language_of
-from tools.text.spaces import without_gaps
+from tools.text.sentences import without_gaps
 
 if TYPE_CHECKING:
     from agent.conversation import Asked

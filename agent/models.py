@@ -1,4 +1,4 @@
-"""The language models of a configuration: opened once, and what was found out about their servers kept on disk."""
+"""The models of a configuration: language models opened once, what is known of their servers, how the encoder runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import get_args
 from agent.configurations.loading import find
 from agent.sessions import Home
 from agent.settings import Settings
-from prompts.errors import InputError
+from prompts.errors import DataError, InputError
 from prompts.forms import Method
 from prompts.language_model import LanguageModels
 from prompts.model_settings import ModelSettings, Role
-from tools.files import write_atomic
+from tools.encoders import MINILM
+from tools.files import REBUILD, write_atomic
 from tools.store import ReplyStore
 
 FORMS = "reply_forms.json"  # under the cache: which form of structured replies each server takes; it holds no key
@@ -110,3 +111,13 @@ def proxies() -> list[str]:
     """Variables of the environment that put a proxy before every server but those of ``no_proxy``."""
     names = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "OPENAI_PROXY")
     return [name for name in names if os.environ.get(name)]
+
+
+def encoder_is_bf16(settings: Settings, home: Home) -> bool:
+    """Whether the embedded encoder uses bfloat16 here. Raises DataError when what was measured cannot be read."""
+    if settings.encoder not in ("", MINILM) or not home.encoder_choice.exists():
+        return False
+    try:
+        return bool(json.loads(home.encoder_choice.read_text(encoding="utf-8"))["bf16"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError("encoder.json of the data folder is damaged.", REBUILD) from error

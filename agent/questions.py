@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.sessions import Home
 from agent.settings import Settings
 from graphs.context import Parts
-from graphs.nodes.select import documents
+from graphs.nodes.filter import documents
 from graphs.planning.contract import ResearchView
 from graphs.planning.local import PlannerShortWay
 from prompts.errors import DataError, InputError
@@ -28,24 +29,21 @@ from tools.library.contract import SearchableLibrary
 from tools.library.shelf import Shelf, shelf_file
 from tools.literature.tool import SearchLiterature
 from tools.medicines.names import other_names
-from tools.questions.building import build
-from tools.questions.by_model import JudgeByModel, NearestDocuments, SearchedAhead, WriterByModel
 from tools.questions.collection import Collection, Progress, of_library, of_paths
 from tools.questions.contract import AnswerabilityJudge, Question, QuestionsReport, SourceDocument
 from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning, accepted, review_file
-from tools.questions.local import LOCAL
-from tools.questions.local import Names as OtherNames
-from tools.questions.medicines import MedicineQuestions
-from tools.questions.round_trip import RoundTrip
-from tools.questions.sentences import SentenceQuestions
+from tools.questions.sentences import MedicineQuestions, SentenceQuestions
 from tools.questions.settings import SearchSettings
 from tools.questions.stored import AGAIN, Stored, read
-from tools.questions.testset import SETS, ProbeSet, Rewriter, RewriterByModel, RewriterLocal, SetName, make_set
 from tools.questions.tool import FindAnsweredQuestion
 from tools.readers.contract import Problem
 from tools.reading.contract import Reader
 from tools.reading.reader import TrainedReader
+
+if TYPE_CHECKING:
+    from tools.questions.local import Names as OtherNames
+    from tools.questions.testset import ProbeSet, Rewriter, SetName
 
 STARTER, OWN = "starter", "own"
 FIRST_QUESTION = "The first question builds what the library is known to answer, once: minutes on two idle cores ..."
@@ -105,6 +103,8 @@ async def build_questions(
 ) -> QuestionsReport:
     """Build the index of a collection. With ``models`` a language model writes and judges, else the local twins."""
     from agent.knowledge_graph import STARTER_GRAPH
+    from tools.questions.building import build
+    from tools.questions.by_model import JudgeByModel, WriterByModel
 
     report = await build(
         documents,
@@ -163,6 +163,9 @@ async def make_testset(
         DataError: the collection has no index yet, or has changed since.
     """
     from agent.knowledge_graph import STARTER_GRAPH
+    from tools.questions.by_model import JudgeByModel
+    from tools.questions.round_trip import RoundTrip
+    from tools.questions.testset import SETS, RewriterByModel, RewriterLocal, make_set
 
     held = read(folder, encoder)
     if not _same_documents(held, documents):
@@ -231,6 +234,8 @@ def _changed(home: Home) -> Path:
 
 def _model_written(folder: Path, documents: Sequence[SourceDocument], encoder: Encoder) -> str:
     """The model that wrote a sound index of just these documents, "" where there is no such index."""
+    from tools.questions.local import LOCAL
+
     try:
         held = read(folder, encoder)
     except DataError:  # none, damaged, or of another encoder: it is built
@@ -291,6 +296,10 @@ def short_way(parts: Parts, settings: Settings, tool: FindAnsweredQuestion) -> P
 def searched_ahead(search: SearchLiterature, settings: Settings, models: LanguageModels | None) -> Tool:
     """The literature search; for the comparators of QB-RAG the nearest documents, to the question or to a text that a
     model writes first."""
+    if settings.questions.ahead == "off" and not settings.questions.nearest_documents:
+        return search
+    from tools.questions.by_model import NearestDocuments, SearchedAhead
+
     nearest = NearestDocuments(search.library) if settings.questions.nearest_documents else search
     if settings.questions.ahead == "off":
         return nearest

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -27,21 +27,58 @@ from rapidfuzz.distance import OSA
 
 from agent.configurations.loading import configured
 from agent.server.settings import ServerSettings
-from agent.sessions.settings import SessionSettings
 from agent.telemetry.settings import TelemetrySettings
 from graphs.completeness.score import GateSettings
 from graphs.context import Limits
-from graphs.kads.settings import SelectionSettings
+from graphs.kads.contract import SelectionSettings
 from graphs.planning.fixed import PipelineSettings
 from prompts.errors import InputError
 from prompts.model_settings import Address, Bound, Budget, Effort, ModelSettings, Price, Role, RoleSettings
-from tools.corpus.settings import RaySettings
-from tools.gaps.settings import GapSettings
-from tools.indexes.settings import IndexSettings
-from tools.knowledge.settings import KnowledgeSettings
+from tools.corpus.contract import RaySettings
+from tools.gaps.contract import GapSettings
+from tools.indexes.contract import IndexSettings
 from tools.literature.settings import LiteratureSettings
 from tools.passages.contract import ROOM, Strategy
 from tools.questions.settings import BuildSettings, QuestionSettings
+
+# How open sources are had and searched.
+
+
+class KnowledgeSettings(BaseModel):
+    """Open sources, as ``ANAMNESIS_KNOWLEDGE__...``.
+
+    Attributes:
+        live: whether `anamnesis knowledge` may download what the catalogue names.
+        search: the imported sources that the agent searches: ``all``, ``none``, or names parted by commas.
+        timeout: seconds of silence after which a download is given up; what came is kept (ours).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    live: Literal["on", "off"] = "off"
+    search: str = Field(default="all", pattern=r"^[a-z0-9_, -]*$")
+    timeout: float = Field(default=60.0, gt=0)
+
+    def searches(self, name: str) -> bool:
+        """Whether an imported source is searched."""
+        return self.search == "all" or name in {part.strip() for part in self.search.split(",")}
+
+
+class SessionSettings(BaseModel):
+    """Sessions, as ``ANAMNESIS_SESSIONS__...``.
+
+    Attributes:
+        keep_days: a session that was not used for so many days is deleted with all that it left, when a server starts
+            and by `anamnesis sessions expire`; None keeps all.
+        wait: seconds to wait for a session whose turn runs in another process; 0 refuses at once. PostgreSQL takes a
+            moment to give back the lock of a worker that was killed.
+        connections: PostgreSQL: most connections that a worker opens for checkpoints, and again for records.
+    """
+
+    keep_days: float | None = Field(default=None, gt=0)
+    wait: float = Field(default=1.0, ge=0, le=3600)  # ours
+    connections: int = Field(default=4, ge=1, le=100)
+
 
 # Third-party tracing and telemetry is forced off. Each name is the library's own switch.
 TELEMETRY_OFF = {

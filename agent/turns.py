@@ -18,9 +18,8 @@ from agent.sessions.home import Home
 from agent.sessions.ids import check_session_id, new_session_id
 from agent.sessions.locks import Locks
 from agent.sessions.records import Records
-from agent.sessions.searches import calls_of
 from agent.sessions.traces import Traces
-from agent.sessions.turns import Begun, TurnRow, check_turn_key, other_message
+from agent.sessions.turns import Begun, TurnRow, calls_of, check_turn_key, other_message
 from agent.settings import Settings, untraced
 from agent.telemetry.contract import Telemetry
 from agent.trace import TraceRecorder

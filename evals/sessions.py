@@ -29,8 +29,8 @@ from tools.embedding_cache import CachedEncoder
 from tools.encoders import Encoder, Vectors
 from tools.library.adding import add
 from tools.library.collection import Library
-from tools.library.removing import remove
 from tools.library.shelf import Shelf
+from tools.library.upkeep import remove
 
 Event = dict[str, Any]
 

@@ -138,12 +138,6 @@ def new_turn(
     }
 
 
-SESSION_CHANNELS = frozenset(
-    {
-        "messages", "case_key", "facts_key", "subject", "leading", "findings", "evidence", "asked", "offered",
-        "case_differential_key", "case_answer_key", "last_answer_key", "spent_before", "open_flags",
-    }
-)  # fmt: skip
 # what a turn that is taken back leaves of a session: each channel, with what it is where nothing was said before
 STAYING: dict[str, Any] = {
     "turn": 0, "answer_key": "", "messages": [], "case_key": "", "facts_key": "", "subject": {}, "leading": "",

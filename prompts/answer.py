@@ -1,4 +1,4 @@
-"""The shapes of a model's answers, as ``answer.md``, ``answer_case.md``, ``choice.md`` and ``answer_mend.md`` ask.
+"""The shapes of a model's answers and reports, and of their check, as ``answer.md`` and its neighbours ask.
 
 What is forgiven loses nothing: a bare text for a statement, a label in brackets or as a number, a run of sentences.
 Whether a sentence was given, and whether it bears a statement out, is judged by the answerer.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -146,3 +146,64 @@ class MendReply(Lenient):
 
     statements: list[MendedReply]
     option: Word = ""
+
+
+# The shape of an answer from a model's own knowledge, as ``direct.md`` asks for it.
+
+
+def _text(value: Any) -> Any:
+    """The text of a statement that came as an object."""
+    return value.get("text", value) if isinstance(value, dict) else value
+
+
+class DirectReply(Lenient):
+    """Sentences that nothing was retrieved for; the option taken, what of a case needs help at once, "" for none."""
+
+    statements: list[Annotated[str, BeforeValidator(_text)]]
+    option: Word = ""
+    emergency: Word = ""
+
+
+# The shape of a report on a case, as ``report.md`` asks for it (the parts of MedRAG's report).
+
+# Disciplines of treatment; ours: the source sorts by the departments of its own hospital.
+Discipline = Literal["medicines", "procedures", "physiotherapy", "psychology", "self_care", "general"]
+DISCIPLINES: tuple[Discipline, ...] = get_args(Discipline)
+
+
+def _discipline(value: Any) -> Any:
+    """The discipline as the schema writes it; any other is general."""
+    said = str(value).strip().lower().replace(" ", "_").replace("-", "_")
+    return said if said in DISCIPLINES else "general"
+
+
+class TreatmentReply(StatementReply):
+    """A suggestion of treatment, and the discipline that it belongs to."""
+
+    discipline: Annotated[Discipline, BeforeValidator(_discipline)] = "general"
+
+
+class ReportReply(Lenient):
+    """A report; a part of which nothing is known is empty."""
+
+    diagnoses: list[StatementReply]
+    explanation: list[StatementReply] = Field(default_factory=list)
+    treatment: list[TreatmentReply] = Field(default_factory=list)
+    evaluations: list[StatementReply] = Field(default_factory=list)
+
+
+# The shape of a model's check of statements, as ``verification.md`` asks for it.
+
+
+class CheckedReply(Lenient):
+    """Whether the quotes of one statement support it."""
+
+    number: Number
+    reason: str = ""
+    supported: bool
+
+
+class VerificationReply(Lenient):
+    """A verdict for every statement."""
+
+    verdicts: list[CheckedReply] = Field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The shapes of a model's judgement of completeness, as ``gate.md`` and ``gate_self.md`` ask for them."""
+"""The shapes of a model's first judgements of a message, as ``triage.md``, ``gate.md`` and ``gate_self.md`` ask."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from prompts.shown import Lenient, Number
+from prompts.shown import Lenient, Number, Text
 
 Verdict = Literal["enough", "more", "sparse"]
 
@@ -61,3 +61,21 @@ class DiagnosisReply(Lenient):
     """The most likely disease, "" for none."""
 
     diagnosis: Annotated[str, BeforeValidator(_text)]
+
+
+# The shape of a model's reading of a message, as ``triage.md`` asks for it.
+
+
+def _word(value: Any) -> Any:
+    return value.strip().lower().replace(" ", "_").replace("-", "_") if isinstance(value, str) else value
+
+
+class TriageReply(Lenient):
+    """The kind of a message, the question as it stands alone, whether a yes or no answers it, and why."""
+
+    kind: Annotated[
+        Literal["case", "evidence", "multiple_choice", "small_talk", "out_of_scope"], BeforeValidator(_word)
+    ]
+    question: Text = ""
+    closed: bool = False
+    reason: Text = ""

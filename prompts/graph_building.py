@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from prompts.shown import Strict
 
 Relation = Literal["symptomatology", "lifestyle", "anamnesis", "therapy", "exposure", "immunology", "psychopathology"]
-
-
-class Strict(BaseModel):
-    """A part of a reply: unknown fields are faults."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class GroupReply(Strict):

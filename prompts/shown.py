@@ -17,6 +17,12 @@ class Lenient(BaseModel):
     model_config = ConfigDict(extra="ignore", json_schema_extra={"additionalProperties": False})
 
 
+class Strict(BaseModel):
+    """A part of a reply: unknown fields are faults."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 def one_line(text: str, most: int) -> str:
     """The text on one line, cut to ``most`` characters: no line of it can pass for a heading or a number of ours."""
     line = " ".join(text.split())

@@ -19,7 +19,7 @@ import agent
 import graphs
 import prompts
 import tools
-from tools.text.spaces import without_gaps
+from tools.text.sentences import without_gaps
 
 ROOT = Path(__file__).parent.parent
 ROOMS: tuple[ModuleType, ...] = (agent, graphs, prompts, tools)

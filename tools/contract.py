@@ -14,8 +14,30 @@ from typing import Any, Literal, Protocol, TypeVar
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from tools.evidence import Evidence, Frozen
-from tools.rare_diseases import RareDisease
 from tools.recorder import NullRecorder, Recorder
+
+# A line of a ranking of rare diseases: what the ontology's room makes and a differential carries.
+
+
+class RareDisease(Frozen):
+    """A rare disease, ranked over the Human Phenotype Ontology.
+
+    Attributes:
+        disease: its id, ``OMIM:...``. score: share of belief over all annotated diseases, 0..1. log_evidence: nats.
+        findings_for: the disease's own phenotypes that fit. findings_against: phenotypes that the patient has not and
+            the disease usually has. missing: usual phenotypes of which nothing was said.
+        evidence_id: of its entry, ``graph:hpo/OMIM:...``.
+    """
+
+    disease: str
+    name: str
+    score: float
+    log_evidence: float
+    findings_for: tuple[str, ...] = ()
+    findings_against: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    evidence_id: str
+
 
 T = TypeVar("T", bound=Hashable)
 Tell = Callable[..., None]
@@ -184,8 +206,7 @@ class Differential(Frozen):
 
     def _repr_html_(self) -> str:
         """The first diseases of the ranking, as a notebook shows them."""
-        from tools.notebook.markup import page, rendered
-        from tools.notebook.ranking import ranking_table
+        from tools.notebook.markup import page, ranking_table, rendered
 
         return rendered(page("en", ranking_table(self.ranking)))
 

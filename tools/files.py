@@ -1,4 +1,4 @@
-"""Files under the data folder: atomic writes, private modes, locks."""
+"""Files under the data folder: atomic writes, private modes, locks; and workers that end with their parent."""
 
 from __future__ import annotations
 
@@ -152,3 +152,21 @@ def _stamps(files: Sequence[Path]) -> list[tuple[str, int, int]]:
     """Place, time and size of every file that is there."""
     found = [(file, file.stat()) for file in files if file.exists()]
     return [(str(file), stat.st_mtime_ns, stat.st_size) for file, stat in found]
+
+
+# Worker processes that do not outlive the process that started them.
+
+
+def end_with_parent() -> None:
+    """In a worker: end when the process that started it does, however that ended."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+
+    def watch() -> None:
+        with contextlib.suppress(OSError):
+            if parent is not None:
+                parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tools.contract import Differential, Finding, Gap, Hypothesis, Outcome, RankedDisease, ToolArtifact, unique
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Status
-from tools.passages.quotes import rank_sentences
+from tools.passages.search import rank_sentences
 from tools.reading.contract import TELLING, Role, role_of
 
 LINES = 8  # ours: documents, answered questions or gaps of a result that are shown

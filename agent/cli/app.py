@@ -37,7 +37,7 @@ INSTALLATION, DEVELOPMENT = "This installation", "Evaluation and development"
 SECTIONS = (EVERYBODY, DETAIL, KNOWLEDGE, INSTALLATION, DEVELOPMENT)
 COMMANDS = {
     "ask": Entry(EVERYBODY, "ask", "Answer a case or a medical question."),
-    "chat": Entry(EVERYBODY, "chat", "Talk in a session that outlives the program."),
+    "chat": Entry(EVERYBODY, "ask", "Talk in a session that outlives the program."),
     "search": Entry(EVERYBODY, "search", "Search PubMed or a mirror, and see how it was searched."),
     "library": Entry(EVERYBODY, "library", "Your own documents: add, list, remove, check."),
     "knowledge": Entry(EVERYBODY, "knowledge", "Open sources (drug labels, guidelines, ...): import, update."),
@@ -165,9 +165,9 @@ def run() -> None:
         for point in entry_points(group="anamnesis.commands"):
             point.load()(app)
         if COMPLETE in os.environ:
-            from agent.cli.completion import prepare
+            from typer.completion import get_completion_inspect_parameters
 
-            prepare()
+            get_completion_inspect_parameters()  # typer learns its shells only where it offers options for that
         with told_when_full("What was to be kept"):
             app(prog_name="anamnesis")
     except AnamnesisError as error:

@@ -16,15 +16,10 @@ def completion(
     shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(help="The shell.")],
 ) -> None:
     """`anamnesis completion`: the shell's script, to be read by its start-up file."""
-    prepare()
+    get_completion_inspect_parameters()  # typer learns its shells only where it offers options of its own for that
     shell_complete(context.find_root().command, {}, "anamnesis", COMPLETE, f"source_{shell}")
 
 
 def version() -> None:
     """`anamnesis version`."""
     typer.echo(f"anamnesis {installed('anamnesis')}")
-
-
-def prepare() -> None:
-    """Let typer know its shells: it does so by itself only where it offers options of its own for that."""
-    get_completion_inspect_parameters()

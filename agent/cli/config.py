@@ -10,8 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from agent.cli.console import JsonOption, console, group, print_json
-from agent.configurations.contract import Chosen, Configuration, Need, Setting
-from agent.configurations.loading import configurations, find
+from agent.configurations.loading import Chosen, Configuration, Need, Setting, configurations, find
 
 NEEDS: dict[Need, str] = {"model": "a language model", "generator": "another model for the background"}
 WHEN = {"always": "", "model": " (with a language model)", "local": " (without a language model)"}

@@ -112,6 +112,7 @@ def write_text(path: Path, text: str | bytes) -> None:
 
 # A console that breaks no name: a table is as wide as what it holds where no terminal says how wide it may be.
 
+LEAVE = {"exit", "quit", "/exit", "/quit", "退出"}
 ROOM = 100_000  # columns to measure a table in: more than any has
 
 

@@ -12,8 +12,7 @@ import typer
 from rich.markup import escape
 
 from agent.assembly import open_encoder
-from agent.cli.chat import LEAVE
-from agent.cli.console import console, open_home, print_json, progress_console
+from agent.cli.console import LEAVE, console, open_home, print_json, progress_console
 from agent.cli.render import show_edge, show_emergency, show_ranking
 from agent.knowledge_graph import open_graph
 from agent.messages import check_message

@@ -34,11 +34,10 @@ from tools.contract import Differential
 from tools.files import in_a_folder, named_file
 from tools.knowledge_graph.building.build import MERGES, build_graph
 from tools.knowledge_graph.building.files import HEAD, read_records
-from tools.knowledge_graph.distinctions import confusions, examine
 from tools.knowledge_graph.formats import read_any, write_any
 from tools.knowledge_graph.loader import read_graph
 from tools.knowledge_graph.names import Names
-from tools.knowledge_graph.overview import picture, statistics
+from tools.knowledge_graph.overview import confusions, examine, picture, statistics
 from tools.knowledge_graph.schema import Disease, Graph, Manifestation
 from tools.messages import Messages, messages
 from tools.text.language import language_of

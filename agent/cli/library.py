@@ -18,11 +18,10 @@ from agent.sessions import Home
 from agent.settings import load_settings
 from tools.evidence import Status
 from tools.library.adding import AddReport, add
-from tools.library.checking import check
 from tools.library.monograph import read_monograph
-from tools.library.removing import rebuild as embed_again
-from tools.library.removing import remove
 from tools.library.shelf import Shelf, shelf_file
+from tools.library.upkeep import check, remove
+from tools.library.upkeep import rebuild as embed_again
 
 NONE_YET = (
     "There are no documents of your own yet; `anamnesis library add PATH` adds some. "

@@ -15,8 +15,8 @@ from agent.cli.console import progress_console
 from agent.conversation import Step
 from graphs.answering.contract import Answer
 from graphs.answering.contract import Usage as TurnUsage
-from graphs.answering.cost import in_words
 from graphs.answering.presentation import Line, Part, Presentation, Ranking, Source, Studies, Study, present
+from graphs.answering.rendering import in_words
 from graphs.completeness.contract import Label
 from graphs.completeness.explained import Explanation
 from prompts.metering import Usage

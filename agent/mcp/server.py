@@ -157,7 +157,7 @@ class Service:
         lines = Lines(context)
         await lines.line(messages("en")["progress.ready"])
         agent = await self._opening.agent()  # and whatever is slow to import comes after the first line
-        from agent.mcp.told import told
+        from agent.mcp.asking import told
 
         if isinstance(given, Ask):
             return await self._asked(agent, given, caller, lines)
@@ -171,7 +171,7 @@ class Service:
         return result(artifact, told(artifact))
 
     async def _asked(self, agent: Agent, given: Ask, caller: Caller, lines: Lines) -> types.CallToolResult:
-        from agent.mcp.told import answered
+        from agent.mcp.asking import answered
 
         answer = await ask(agent, given, caller, self._place, lines.line)
         trace = trace_link(answer.session, answer.turn)
@@ -459,7 +459,7 @@ async def _run(
 ) -> ToolArtifact:
     from agent.settings import untraced
     from prompts.metering import Meter, metered
-    from tools.text.spaces import without_gaps
+    from tools.text.sentences import without_gaps
 
     texts = {field: without_gaps(value) for field, value in arguments if isinstance(value, str)}
     settled = arguments.model_copy(update=texts)

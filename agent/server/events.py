@@ -12,8 +12,8 @@ from agent.conversation import Step
 from agent.server.problems import Problem, Refusal
 from agent.server.turns import VERIFIED, Running
 from graphs.answering.contract import Answer
-from graphs.answering.markdown import markdown_of
 from graphs.answering.presentation import as_data, present
+from graphs.answering.rendering import markdown_of
 
 MEDIA = "text/event-stream"
 ALIVE = 15.0  # ours: seconds between comments; proxies close what is silent for 30 or 60

@@ -26,7 +26,7 @@ from agent.server.turns_api import Once
 from agent.sessions import new_session_id, unknown_session
 from agent.trace import SESSION_NAME
 from graphs.answering.contract import Answer
-from graphs.answering.markdown import alerts_of, markdown_of
+from graphs.answering.rendering import alerts_of, markdown_of
 from prompts.errors import AnamnesisError, InputError
 from tools.messages import messages
 

@@ -144,7 +144,7 @@ def config_of(app: Any, settings: ServerSettings) -> Config:
     """How uvicorn listens: with deadlines, without its own logs, and without websockets, of which there are none."""
     import uvicorn
 
-    from agent.server.deadlines import protocol_of
+    from agent.server.edge import protocol_of
 
     return uvicorn.Config(
         app,

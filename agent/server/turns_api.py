@@ -8,7 +8,6 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from agent.changes import Changes
-from agent.found import HowFound, how_found
 from agent.loop import arun
 from agent.messages import check_message, check_options, given_evidence
 from agent.server.contract import NewFeedback, NewReply, NewReview, NewTurn, Shown, Trace
@@ -19,6 +18,7 @@ from agent.server.sessions_api import USUAL, SessionPath, no_turn
 from agent.server.turns import Question, Running
 from agent.sessions import Feedback, Review, TurnRecord
 from agent.sessions.contract import LONGEST_CORRECTION
+from agent.trace_page.evidence import HowFound, how_found
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
 

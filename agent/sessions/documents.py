@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from agent.messages import COLLECTION, HASH, MOST
 from agent.sessions.contract import Database
 from agent.sessions.home import Home
-from agent.sessions.ids import unknown_session
-from agent.sessions.times import now
+from agent.sessions.ids import now, unknown_session
 from graphs.context import Passages
 from prompts.errors import InputError
 from tools.embedding_cache import unkept

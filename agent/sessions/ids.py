@@ -1,8 +1,10 @@
-"""Ids of sessions, and the errors that name a session."""
+"""Ids of sessions, the errors that name a session, and times of records."""
 
 from __future__ import annotations
 
 import secrets
+import threading
+from datetime import UTC, datetime, timedelta
 
 from agent.trace import SESSION_NAME
 from prompts.errors import InputError
@@ -39,3 +41,22 @@ def unknown_session(session: str) -> UnknownSession:
 def busy_session(session: str) -> SessionBusy:
     """The error for a session that another process holds."""
     return SessionBusy(f"Session {session} is in use by another process.", "Wait for its turn to end.")
+
+
+# Times of records: UTC, ISO 8601 with microseconds, so that they order as text; no two of a process are the same.
+
+_lock = threading.Lock()
+_last = datetime.min.replace(tzinfo=UTC)
+
+
+def now() -> str:
+    """The time now, later than every time given before by this process."""
+    global _last
+    with _lock:
+        _last = max(datetime.now(UTC), _last + timedelta(microseconds=1))
+        return stamp(_last)
+
+
+def stamp(at: datetime) -> str:
+    """A time as records write it."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")

@@ -25,13 +25,19 @@ from agent.sessions.contract import (
     TurnRecord,
 )
 from agent.sessions.home import Home
-from agent.sessions.ids import SessionBusy, UnknownSession, check_session_id, new_session_id, unknown_session
+from agent.sessions.ids import (
+    SessionBusy,
+    UnknownSession,
+    check_session_id,
+    new_session_id,
+    now,
+    stamp,
+    unknown_session,
+)
 from agent.sessions.locks import Locks
 from agent.sessions.schema import prepare_tables
 from agent.sessions.sqlite import purge_checkpoints
-from agent.sessions.times import now, stamp
-from agent.sessions.titles import check_title, title_of
-from agent.sessions.turns import TurnRow, Turns
+from agent.sessions.turns import TurnRow, Turns, check_title, title_of
 from graphs.answering.contract import Answer
 from prompts.errors import DataError, InputError
 from tools.literature.settings import LiteratureSettings
@@ -227,7 +233,7 @@ class Records:
     async def document(self, session: str, owner: str | None = None, turn: int | None = None) -> bytes:
         """A session as a Word document (DOCX), or one turn of it: the question, and the answer with its sources."""
         from agent.sessions.document import as_docx
-        from agent.sessions.markdown import as_markdown, turn_alone
+        from agent.sessions.export import as_markdown, turn_alone
 
         whole = await self._gathered(session, owner, turn)
         title = whole.turns[0].asked if turn is not None else whole.session.title
@@ -235,7 +241,7 @@ class Records:
 
     async def references(self, session: str, owner: str | None = None, turn: int | None = None) -> Collected:
         """What the answers of a session, or of one turn of it, cite; PubMed is not asked for what is not held here."""
-        from agent.references import references_of
+        from agent.sessions.export import references_of
 
         return await references_of((await self._gathered(session, owner, turn)).turns, self._literature)
 

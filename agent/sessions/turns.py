@@ -1,15 +1,15 @@
-"""A turn's record: written before the first step runs, and again with the answer."""
+"""A turn's record: written before the first step runs, and again with the answer; its session's title, its searches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from agent.sessions.contract import Database, Statement
-from agent.sessions.times import now
-from agent.sessions.titles import title_corrected, title_of
+from agent.messages import check_message
+from agent.sessions.contract import LONGEST_TITLE, Database, Statement
+from agent.sessions.ids import now
 from graphs.state import new_turn
 from graphs.triage.facts import Fact
 from prompts.errors import DataError, InputError
@@ -148,3 +148,64 @@ LONGEST_KEY = 200  # ours: characters, several times a UUID
 def _insert(session: str, row: TurnRow, asks_review: bool = False, otherwise: str = "") -> Statement:
     sql = f"insert into turns (session, asks_review, {COLUMNS}) values (?, ?{', ?' * len(row)}){otherwise}"
     return sql, (session, int(asks_review), *row)
+
+
+# Titles of sessions: the first words of the first message, or what the user names it.
+
+FIRST_WORDS = 60  # ours: characters of a message that name it, one line of a list
+
+
+def title_of(message: str) -> str:
+    """The first words of a message, on one line."""
+    line = " ".join(message.split())
+    if len(line) <= FIRST_WORDS:
+        return line
+    cut = line[: FIRST_WORDS - 1]
+    words, space, _ = cut.rpartition(" ")
+    whole = words if space and len(words) > FIRST_WORDS // 2 else cut  # Chinese has no spaces
+    return whole.rstrip(" ,.;:，。；：、") + "…"
+
+
+def title_corrected(message: str, superseded: Sequence[Fact]) -> str:
+    """The title of a first message of which something was put right since: what is so now stands in its place."""
+    places = [(f.span, f.now) for f in superseded if f.turn == 1 and f.span is not None and f.now]
+    for (start, end), since in sorted(places, reverse=True):
+        message = message[:start] + since + message[end:]
+    return title_of(message)
+
+
+def check_title(title: str) -> str:
+    """A title on one line; raises InputError for an empty one, one that is too long, or no text."""
+    return " ".join(check_message(title, LONGEST_TITLE, "The title").split())
+
+
+# What a turn looked up: its tool calls, each with the key of what came back, for the export.
+
+
+class Call(BaseModel):
+    """A tool call of a turn. ``key`` is that of its artefact in the content store, "" where it was refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tool: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    outcome: str = "refused"
+    key: str = ""
+
+
+CALLS = TypeAdapter(list[Call])
+
+
+def calls_of(messages: Sequence[Any]) -> str:
+    """The calls among a turn's planning messages (LangChain's), as JSON; "" where there are none."""
+    asked = {call["id"]: call["args"] for m in messages for call in getattr(m, "tool_calls", ())}
+    made = [
+        Call(
+            tool=m.name or "",
+            arguments=asked.get(m.tool_call_id, {}),
+            **{k: v for k, v in (m.artifact or {}).items() if k in ("outcome", "key")},
+        )
+        for m in messages
+        if m.type == "tool"
+    ]
+    return CALLS.dump_json(made).decode() if made else ""

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.trace_page.evidence import FATES, Document, Told, counts, documents_of, parts_of, statements_of
 from agent.trace_page.happened import Event, Happened, Kept, Texts, happened
 from agent.trace_page.machine import Drawing, drawing, told
-from agent.trace_page.searches import Search, searches_of
-from agent.trace_page.steps import ROOM, Shown, Value, path_in_words, steps_of, values_of
+from agent.trace_page.steps import ROOM, Search, Shown, Value, path_in_words, searches_of, steps_of, values_of
 from graphs.answering.contract import Answer
 from graphs.answering.presentation import Presentation, present
 from graphs.completeness.contract import GateDecision

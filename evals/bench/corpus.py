@@ -20,11 +20,10 @@ from evals.bench.frame import Figure, figures_of, looking, result_of, start_chil
 from evals.bench.made_up import HashEncoder, Publications
 from prompts.errors import DataError, InputError
 from tools.corpus.building import Wanted, build
-from tools.corpus.contract import Engine, Recipe
+from tools.corpus.contract import Engine, RaySettings, Recipe
 from tools.corpus.folder import Folder
 from tools.corpus.local_engine import LocalEngine
 from tools.corpus.parts import MANIFEST
-from tools.corpus.settings import RaySettings
 from tools.indexes.contract import CollectionIndex, Part
 
 NAME = "made-up"
@@ -37,18 +36,9 @@ class Reading:
     def __init__(self) -> None:
         self.rows = 0
 
-    def build(
-        self,
-        name: str,
-        parts: Iterable[Part],
-        *,
-        encoder: str,
-        dimension: int,
-        source: str,
-        progress: Callable[[str, int, int], None] | None = None,
-    ) -> CollectionIndex:
+    def build(self, name: str, parts: Iterable[Part], *, dimension: int, **about: object) -> CollectionIndex:
         """Read the parts; what is given back answers nothing."""
-        del name, encoder, source, progress
+        del name, about
         for part in parts:
             entries, vectors = part.read()
             self.rows += len(entries)

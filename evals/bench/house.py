@@ -98,8 +98,10 @@ def repeated_blocks(texts: dict[str, str]) -> int:
     """Runs of `BLOCK` lines of code that stand in two files or more, imports and blank lines apart."""
     places: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     for name, text in texts.items():
-        lines = [line.strip() for line in text.splitlines()]
-        lines = [line for line in lines if len(line) > 3 and not line.startswith(("import ", "from ", "#"))]
+        nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Import | ast.ImportFrom)]
+        without = {number for n in nodes for number in range(n.lineno, (n.end_lineno or n.lineno) + 1)}
+        lines = [line.strip() for number, line in enumerate(text.splitlines(), 1) if number not in without]
+        lines = [line for line in lines if len(line) > 3 and not line.startswith("#")]
         for start in range(len(lines) - BLOCK + 1):
             places[tuple(lines[start : start + BLOCK])].add(name)
     return sum(len(names) > 1 for names in places.values())

@@ -20,15 +20,14 @@ from unittest.mock import patch
 import typer
 
 from agent.agent import Agent
-from agent.telemetry.contract import NoTelemetry
-from agent.telemetry.opening import open_telemetry
+from agent.telemetry.contract import NoTelemetry, open_telemetry
 from agent.trace import TraceRecorder
 from evals.bench.frame import QUESTIONS, Figure, Spent, figures_of, local_settings, mixed_questions, spent
 from evals.contract import AgentEvaluation, Item, Judged, Reply, Task, TaskContext
 from evals.inspect import Logging, check_installed
 from evals.sessions import Sittings
 from evals.statistics import paired_ratio
-from graphs.nodes import tools
+from graphs.nodes import research
 
 SEED = 0
 MOST = "at most 5"
@@ -107,7 +106,7 @@ def trace(agent: Agent) -> Iterator[tuple[Ask, Ask]]:
 
     def without(items: Sequence[Item]) -> None:
         recorder = patch.multiple(TraceRecorder, __init__=nothing, event=nothing, close=nothing)
-        with recorder, patch.object(tools, "_record", nothing):
+        with recorder, patch.object(research, "_record", nothing):
             ask(agent, items)
 
     yield partial(ask, agent), without

@@ -34,7 +34,7 @@ from evals.inspect.logs import last_log, replies_of
 from evals.runner import NO_MATTER, Prepared, report_of, write_report
 from evals.sessions import Sittings
 from evals.statistics import share
-from graphs.verdicts.shown import facts, headed
+from graphs.verdicts.contract import facts, headed
 from prompts.errors import DataError, InputError, ServiceError
 from tools.files import locked
 

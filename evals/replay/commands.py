@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -121,21 +122,21 @@ def purge(name: Name) -> None:
     """Delete a run with its sessions and all its files."""
     import shutil
 
-    from agent.cli.sessions import with_records
+    from agent.loop import run
+    from agent.sessions import open_records
     from agent.sessions.ids import UnknownSession
-    from agent.sessions.records import Records
+    from agent.settings import load_settings
 
     folder = _folder(name)
     held = [place.read_text(encoding="utf-8") for place in folder.glob("*/session")]
 
-    async def delete(records: Records) -> None:
-        for session in held:
-            try:
-                await records.delete(session)
-            except UnknownSession:
-                continue
+    async def delete() -> None:
+        async with open_records(load_settings()) as records:
+            for session in held:
+                with contextlib.suppress(UnknownSession):
+                    await records.delete(session)
 
-    with_records(delete)
+    run(delete())
     shutil.rmtree(folder, ignore_errors=True)
     typer.echo(f"{name} is deleted, with {len(held)} sessions.")
 

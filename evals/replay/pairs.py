@@ -22,8 +22,7 @@ from evals.replay.recording import beside
 from evals.scripted.player import SENTENCE
 from evals.statistics import share
 from graphs.answering.contract import Answer
-from prompts.answer import AnswerReply, CaseReply, ChoiceReply
-from prompts.direct import DirectReply
+from prompts.answer import AnswerReply, CaseReply, ChoiceReply, DirectReply
 from prompts.errors import DataError, InputError
 from prompts.replies import Faulty, parse
 from tools.files import write_atomic

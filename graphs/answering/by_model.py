@@ -10,10 +10,9 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from graphs.answering.abstain import abstained
 from graphs.answering.contract import AnswerView, Choice, Diagnosis, Draft
 from graphs.answering.drafting import teller
-from graphs.answering.local import FOLLOW_UPS, AnswererLocal, beyond, ranked
+from graphs.answering.local import FOLLOW_UPS, AnswererLocal, abstained, beyond, ranked
 from graphs.answering.model_choice import (
     choice_of,
     doubted_choice,
@@ -26,7 +25,6 @@ from graphs.answering.model_choice import (
     unchosen,
     verdict_of,
 )
-from graphs.answering.model_diagnoses import claim_of, diagnosis_of, marked, order_notices, unsupported
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.prose import Claim, ProseReader, Stated, plain_text
 from graphs.answering.sources import (
@@ -39,16 +37,16 @@ from graphs.answering.sources import (
     sources_of,
 )
 from graphs.answering.written import Doubt, ProseWriter, Written
+from graphs.judging.key_terms import Synonyms
 from graphs.judging.orders import speaks_to_machines
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind, RedFlag
 from graphs.verification.quoted import QuoteCheck
-from prompts.answer import AnswerReply, CaseReply, ChoiceReply
-from prompts.direct import DirectReply
+from prompts.answer import AnswerReply, CaseReply, CaseStatementReply, ChoiceReply, DirectReply
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
 from prompts.shown import one_line
-from tools.contract import FollowUpQuestion, Notice
+from tools.contract import FollowUpQuestion, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Frozen, Origin, Statement
 from tools.messages import messages
@@ -290,3 +288,96 @@ def _anything(shown: Sequence[Statement | None]) -> list[Statement]:
     if not statements:
         raise InvalidReplyError("Nothing that the language model wrote can be shown.", "Try again.")
     return statements
+
+
+# The diagnoses that a model names of a case: which of the graph's they are, its own, and its order beside the graph's.
+#
+# The model's order is kept. A diagnosis of its own is marked, and one that nothing bears out is told as its view.
+
+NAME = 120  # ours: characters of a diagnosis
+PLACE = re.compile(
+    r"^\W*(\d{1,2})\W*(?:$|\.\s)"
+)  # the place in the list that was shown, in place of a name or before it
+CODE = re.compile(r"\s{0,9}[(（][A-Z]\d\d(?:\.\w+)?[)）]")  # the ICD-10 code that stands behind it there
+
+
+def diagnosis_of(said: CaseStatementReply, view: AnswerView, diseases: Synonyms) -> Diagnosis | None:
+    """The diagnosis that a statement is about, None for one about none: its name as the graph has it, else as written.
+
+    ``diseases`` gives the diseases of the graph that a text names, with their other names.
+    """
+    if said.part != "diagnosis":
+        return None
+    name = one_line(CODE.sub("", said.diagnosis), NAME)
+    ranking = view.differential.ranking if view.differential is not None else ()
+    place = PLACE.match(name)
+    if place is not None and 0 < int(place[1]) <= len(ranking):
+        return _of_graph(ranking[int(place[1]) - 1], view)
+    begins = [d for d in ranking if not name and any(_begins(said.text, n) for n in _names(d))]
+    others = {n.casefold() for n in _other_names(name, diseases)}
+    same = [d for d in ranking if name and any(_same(name, n) or n.casefold() in others for n in _names(d))]
+    for disease in (*same, *begins):
+        return _of_graph(disease, view)
+    return Diagnosis(name=name, known=bool(others)) if name else None
+
+
+def claim_of(said: CaseStatementReply, diagnosis: Diagnosis | None, view: AnswerView, diseases: Synonyms) -> Claim:
+    """A statement on a case as it is checked: of a diagnosis it may repeat the case and compare with the others."""
+    if diagnosis is None:
+        return Claim(said, weighs=True)
+    ranking = view.differential.ranking if view.differential is not None else ()
+    own = next((_names(d) for d in ranking if d.disease == diagnosis.disease), [diagnosis.name])
+    others = " ".join(n for d in ranking if d.disease != diagnosis.disease for n in _names(d))
+    told = question_of(view) if view.question else ""
+    about = dict.fromkeys([*own, *_other_names(own[0], diseases)])
+    return Claim(said, told, others, tuple(about), own=not diagnosis.known, weighs=True)
+
+
+def marked(statement: Statement, diagnosis: Diagnosis, view: AnswerView) -> Statement:
+    """The first statement on a diagnosis; that of one that the graph does not hold says so."""
+    if diagnosis.known:
+        return statement
+    mark, text = messages(view.language)["case.not_in_graph"], statement.text
+    if _begins(text, diagnosis.name):
+        at = len(diagnosis.name)
+        return statement.model_copy(update={"text": f"{text[:at]} {mark}{text[at:]}"})
+    return statement.model_copy(update={"text": f"{text} {mark}"})
+
+
+def unsupported(diagnosis: Diagnosis, view: AnswerView) -> Statement:
+    """A diagnosis of which nothing that the model said stands: its name alone, as the model's view."""
+    text = messages(view.language).say("case.unsupported", name=diagnosis.name)
+    return Statement(text=text, origin=Origin.PARAMETRIC)
+
+
+def order_notices(diagnoses: Sequence[Diagnosis], view: AnswerView) -> list[Notice]:
+    """That the text orders the diagnoses otherwise than the graph ranks them, and which of them the graph lacks."""
+    ranking = [d.disease for d in (view.differential.ranking if view.differential is not None else ())]
+    words = messages(view.language)
+    places = [ranking.index(d.disease) for d in diagnoses if d.disease]
+    first = not diagnoses or diagnoses[0].disease == ranking[0] if ranking else True
+    same = first and places == sorted(places)
+    out = [] if same else [notice("other_order", view.language, words.joined(d.name for d in diagnoses))]
+    own = [d.name for d in diagnoses if not d.known]
+    return [*out, *([notice("not_in_graph", view.language, words.joined(own))] if own else [])]
+
+
+def _of_graph(disease: RankedDisease, view: AnswerView) -> Diagnosis:
+    return Diagnosis(name=messages(view.language).name_of(disease), disease=disease.disease)
+
+
+def _names(disease: RankedDisease) -> list[str]:
+    return [n for n in (disease.name, disease.name_zh, disease.disease.replace("-", " ")) if n]
+
+
+def _other_names(name: str, diseases: Synonyms) -> list[str]:
+    """The names of a disease of the graph that a name names as a whole, itself among them; none for no such disease."""
+    return next(([m, *names] for m, names in diseases(name).items() if _same(m, name)), []) if name else []
+
+
+def _same(left: str, right: str) -> bool:
+    return left.casefold() == right.casefold() or (set(tokens(left)) == set(tokens(right)) != set())
+
+
+def _begins(text: str, name: str) -> bool:
+    return text.casefold().startswith(name.casefold())

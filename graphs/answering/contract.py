@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from graphs.answering.patient import Patient
 from graphs.completeness.contract import GateDecision
 from graphs.completeness.explained import Explanation, explained
 from graphs.differential_filter.contract import Verdict as DocumentVerdict
@@ -27,11 +27,58 @@ from tools.contract import (
     Hypothesis,
     Notice,
     RankedDisease,
+    RareDisease,
     SimilarRecord,
+    unique,
 )
 from tools.evidence import Evidence, Frozen, SameWork, Statement
-from tools.rare_diseases import RareDisease
+from tools.medicines.constraints import constraints_in
 from tools.spelling import mended
+from tools.text.clauses import clauses
+from tools.text.demographics import read_person
+from tools.text.sentences import sentences
+
+# The patient as read from what was told: for a reader of the answer to see what it was held to.
+
+PREGNANT = re.compile(
+    r"\b(?:pregnan\w+|trimester|weeks'? gestation|expecting a baby)\b|怀孕|妊娠|孕妇|孕期|孕\d+周", re.I
+)
+
+
+class Patient(Frozen):
+    """What was read of the patient; None and empty where nothing was.
+
+    Attributes:
+        age: in years. sex: ``female`` or ``male``. pregnant: False where it is denied.
+        allergies, medicines: what the patient is allergic to and what is taken, as written.
+    """
+
+    age: float | None = None
+    sex: str | None = None
+    pregnant: bool | None = None
+    allergies: tuple[str, ...] = ()
+    medicines: tuple[str, ...] = ()
+
+
+def patient_of(told: str) -> Patient | None:
+    """What a case, or a message about a patient, tells; None where it tells nothing of these."""
+    stated = " ".join(s for span in sentences(told) if not (s := span.of(told)).rstrip().endswith(("?", "？")))
+    person, held = read_person(stated), constraints_in(told)
+    named = {why: tuple(unique(c.named for c in held if c.why == why)) for why in ("allergy", "current")}
+    found = Patient(
+        age=person.age,
+        sex=person.sex,
+        pregnant=_pregnant(stated),
+        allergies=named["allergy"],
+        medicines=named["current"],
+    )
+    return found if found != Patient() else None
+
+
+def _pregnant(stated: str) -> bool | None:
+    told = [c.present for c in clauses(stated) if not (c.other or c.past) and PREGNANT.search(c.text)]
+    return True if True in told else False if False in told else None
+
 
 ANSWER_SCHEMA = 2  # raised with every change of a field's meaning
 
@@ -198,13 +245,13 @@ class Answer(BaseModel):
 
     def to_markdown(self) -> str:
         """The answer as Markdown, with numbered citations and their quotes."""
-        from graphs.answering.markdown import markdown_of
+        from graphs.answering.rendering import markdown_of
 
         return markdown_of(self)
 
     def _repr_html_(self) -> str:
         """The answer as a notebook shows it."""
-        from graphs.answering.html import html_of
+        from graphs.answering.rendering import html_of
 
         return html_of(self)
 

@@ -1,4 +1,4 @@
-"""The local answerer: quotes evidence, ranks what the graph ranks, chooses only with evidence, else abstains."""
+"""The local answerer: quotes evidence, ranks what the graph ranks, chooses only with evidence, calculates, abstains."""
 
 from __future__ import annotations
 
@@ -6,28 +6,26 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 
-from graphs.answering.abstain import abstained, unmentioned
-from graphs.answering.calculation import calculated
 from graphs.answering.choice import ChoiceSettings, OptionChooser
+from graphs.answering.constrained import diagnosed
 from graphs.answering.contract import AnswerView, Choice, Draft
-from graphs.answering.differential_answer import DifferentialSettings, DifferentialWriter
+from graphs.answering.differential_answer import DifferentialSettings, DifferentialWriter, RareWriter
 from graphs.answering.explaining import Explainer
-from graphs.answering.extract_settings import ExtractSettings
-from graphs.answering.extractive import Extractor, by_score, statement
+from graphs.answering.extractive import Extractor, ExtractSettings, by_score, statement
 from graphs.answering.figures import asks_figure, gives_figure, of_dosing, of_regimen
-from graphs.answering.notices import notice, notices_for
-from graphs.answering.ports import GraphEntries, NoPages, Pages, SentenceRanker
-from graphs.answering.rare_answer import RareWriter
-from graphs.answering.urgent import diagnosed
+from graphs.answering.notices import notice, notices_for, read_as
+from graphs.answering.ports import GraphEntries, NoPages, Pages, SentenceRanker, WholeText
 from graphs.judging.key_terms import KeyTerms, Synonyms
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from graphs.verdicts.certainty import is_published, plain_verdict
 from graphs.verdicts.contract import Sentence, Verdict, VerdictJudge, VerdictValue
 from graphs.verdicts.studies import words_held
+from prompts.errors import InputError
+from tools.calculators import asked_for, calculate_from, told_of
 from tools.contract import Differential, Notice, RankedDisease, Severity
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Frozen, Origin, Statement
+from tools.evidence import Evidence, Frozen, Origin, Statement, cite, content_key
 from tools.library.monograph import COLLECTION
 from tools.medicines.checks import taken_together
 from tools.medicines.constraints import (
@@ -332,3 +330,76 @@ def beyond(view: AnswerView, cited: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Cited evidence that the view does not hold, each once."""
     held = {e.id for e in view.evidence}
     return tuple({e.id: e for e in cited if e.id not in held}.values())
+
+
+# Answers of calculators: the result, each input with the words that it was read from, what is missing, and the formula
+# with what its results mean and its source. Nothing is searched for, and nothing is guessed.
+
+HASH = 16  # ours: characters of the sha256 in the id of a calculation
+
+
+def calculated(view: AnswerView, today: date) -> Draft:
+    """The calculations that a message asks for; one that cannot be is told in the notice ``calculation_refused``."""
+    statements: list[Statement] = []
+    evidence: list[Evidence] = []
+    notices: list[Notice] = []
+    told = told_of(view.question, view.case)
+    for name in asked_for(view.question, view.case):
+        try:
+            found = calculate_from(name, told, today)
+        except InputError as error:
+            notices.append(notice("calculation_refused", view.language, str(error)))
+            continue
+        title = f"{found.title}, calculated from what was told"
+        made = _evidence(f"calculation:{name}-{content_key(told)[:HASH]}", title, found.lines, Origin.CASE)
+        about = _evidence(f"calculator:{name}", found.title, found.about, Origin.RETRIEVED)
+        evidence += [made, about]
+        statements += [*_lines(made), *_lines(about)]
+    if statements:
+        notices.append(notice("starter_knowledge", view.language))
+        notices += [notice("evidence_in_english", view.language)] if view.language == "zh" else []
+    return Draft(
+        statements=tuple(statements), evidence=tuple(evidence), notices=tuple(notices), abstained=not statements
+    )
+
+
+def _evidence(id: str, title: str, lines: Sequence[str], origin: Origin) -> Evidence:
+    """Lines as a piece of evidence: what the program calculated from the case, or what it says of a calculator."""
+    text = "\n".join(lines)
+    kind = "calculation" if origin is Origin.CASE else "calculator"
+    return Evidence(id=f"{id}@0-{len(text)}", text=text, title=title, kind=kind, origin=origin)
+
+
+def _lines(evidence: Evidence) -> list[Statement]:
+    """Each line as a statement that quotes it."""
+    out, start = [], 0
+    for line in evidence.text.split("\n"):
+        cited = cite(evidence, start, start + len(line))
+        out.append(Statement(text=line, origin=evidence.origin, citations=(cited,)))
+        start += len(line) + 1
+    return out
+
+
+# When not to answer: nothing relevant, or a name in the question that no evidence mentions.
+
+
+def abstained(view: AnswerView, terms: Sequence[str] = (), more: Sequence[Notice] = ()) -> Draft:
+    """A draft without statements that says that nothing was found, and which names no evidence mentions.
+
+    Failures of tools are notices of the turn, made where the tool failed; they stand beside these.
+    """
+    said = [notice("terms_not_found", view.language, ", ".join(terms))] if terms else []
+    questions = view.differential.questions[:3] if view.differential is not None else ()
+    return Draft(
+        notices=(notice("nothing_found", view.language), *said, *read_as(view), *more),
+        follow_up_questions=tuple(questions),
+        abstained=True,
+    )
+
+
+def unmentioned(view: AnswerView, evidence: Sequence[Evidence], terms: KeyTerms, whole: WholeText) -> list[str]:
+    """Rare names of the question that neither the documents of the evidence nor an answered question mention."""
+    texts = [f"{e.title}. {e.text}" for e in evidence if e.citable]
+    texts += [whole(document) for document in dict.fromkeys(e.document_id for e in evidence if e.citable)]
+    texts += [f"{a.question} {a.evidence.title}. {a.evidence.text}" for a in view.answered if a.evidence.citable]
+    return terms.uncovered(expand(view.meant), texts)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from graphs.answering.choice import NEGATIVE_STEM
+from graphs.answering.choice import NEGATIVE_STEM, own_words
 from graphs.answering.contract import AnswerView, Choice
 from graphs.answering.notices import notice
-from graphs.answering.option_words import own_words
 from graphs.answering.prose import Stated
 from graphs.answering.sources import Sources
 from graphs.answering.written import Doubt

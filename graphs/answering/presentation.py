@@ -17,14 +17,13 @@ from graphs.completeness.explained import Explanation, brief, explained
 from graphs.reporting.contract import PARTS
 from graphs.triage.contract import Kind
 from graphs.verdicts.certainty import START
-from graphs.verdicts.contract import VerdictValue
-from graphs.verdicts.shown import facts, value_in_words
+from graphs.verdicts.contract import VerdictValue, facts, value_in_words
 from graphs.verdicts.stated import comparison_of, effect_of, people_of
-from prompts.report import DISCIPLINES
+from prompts.answer import DISCIPLINES
 from tools.contract import Differential, FollowUpQuestion, Notice, RankedDisease, Severity
 from tools.evidence import Citation, Evidence, EvidenceId, Origin, SameWork, Statement, Status
 from tools.messages import Messages, messages
-from tools.notebook.ranking import shown_diseases
+from tools.notebook.markup import shown_diseases
 from tools.references.contract import in_a_line
 from tools.text.language import HAN
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from graphs.answering.figures import DOSE
-from graphs.answering.orders import is_order
 from graphs.answering.sources import Sources
 from graphs.judging.key_terms import KeyTerms, Synonyms, mentions
 from graphs.judging.orders import speaks_to_machines
@@ -93,10 +92,10 @@ class ProseReader:
         """
         said = claim.reply
         text = plain_text(said.text)
-        if not text or is_order(text):
+        if not text or speaks_to_machines(text):
             raise Fault("order" if text else "empty")
         cites = said.cites[:CITES]
-        cited = [c for c in map(sources.citation, cites) if c is not None and not is_order(c.quote)]
+        cited = [c for c in map(sources.citation, cites) if c is not None and not speaks_to_machines(c.quote)]
         fault: Fault | None = None
         if cited:
             try:
@@ -104,7 +103,7 @@ class ProseReader:
             except Fault as found:
                 fault = found
         named = [d for d in map(sources.document, cites) if d is not None]
-        nearest = [c for c in best_citations(text, named)[:1] if c not in cited and not is_order(c.quote)]
+        nearest = [c for c in best_citations(text, named)[:1] if c not in cited and not speaks_to_machines(c.quote)]
         try:
             if nearest:
                 return self._stated(text, nearest, sources, claim, guessed=True)
@@ -207,7 +206,7 @@ def unconfirmed(claim: Claim, fault: Fault, sources: Sources) -> Statement | Non
     if harms or fault.code in WITHHELD or not text or references_in(text) or speaks_to_machines(text):
         return None
     named = dict.fromkeys(
-        c for c in map(sources.citation, said.cites[:CITES]) if c is not None and not is_order(c.quote)
+        c for c in map(sources.citation, said.cites[:CITES]) if c is not None and not speaks_to_machines(c.quote)
     )
     return Statement(text=text, origin=Origin.PARAMETRIC, named=tuple(named))
 

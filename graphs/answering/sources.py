@@ -17,7 +17,7 @@ from prompts.shown import CUT, one_line
 from tools.contract import Differential, DocumentReading, Finding, Gap, RankedDisease
 from tools.evidence import Citation, Evidence, Origin, cite
 from tools.messages import messages
-from tools.pieces import each_once
+from tools.text.numbered import each_once
 from tools.text.sentences import Span, sentences
 
 Generated = Literal["off", "context", "allowed"]

@@ -2,7 +2,7 @@
 
 One document a call keeps a document from speaking about its neighbours, and the calls, made together, take the time of
 one. Whether a document stays follows from its stance by METHODS' rule, not from the model: a case keeps what supports,
-any other question what is relevant, refuting too. The default filters in the call that selects: `graphs.kads.choosing`.
+any other question what is relevant, refuting too. The default filters in the call that selects: `graphs.kads.by_model`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from graphs.differential_filter.local import is_case
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
 from prompts.metering import meter
-from prompts.selection import CaseVerdictReply, QuestionVerdictReply, VerdictReply
+from prompts.research import CaseVerdictReply, QuestionVerdictReply, VerdictReply
 from prompts.shown import one_line
 from tools.contract import Differential, Finding
 from tools.evidence import Evidence, Frozen
@@ -63,7 +63,7 @@ class DocumentFilterByModel:
         differential: Differential | None,
         documents: Sequence[Evidence],
     ) -> list[Verdict]:
-        """One verdict a document, in order."""
+        """One verdict a document, in order, by one call each."""
         given = {v.evidence_id: v for v in unusable(documents)}
         shown = list({d.id: d for d in documents if d.id not in given}.values())
         case = is_case(kind, findings, differential)

@@ -162,3 +162,28 @@ def _why_irrelevant(disease: RankedDisease | None, agreed: Sequence[Said]) -> st
 
 def _verdict(document: Evidence, keep: bool, stance: Stance, support: float, reason: str) -> Verdict:
     return Verdict(evidence_id=document.id, keep=keep, stance=stance, support=round(support, 4), reason=reason)
+
+
+# A filter that keeps every usable document: the arm of an ablation, and methods that have no filter.
+
+REASON = "kept without judgement: the filter is switched off"
+
+
+class DocumentFilterOff:
+    """Keeps what may be used; retracted work never stays."""
+
+    async def judge(
+        self,
+        question: str,
+        kind: str,
+        findings: Sequence[Finding],
+        differential: Differential | None,
+        documents: Sequence[Evidence],
+    ) -> list[Verdict]:
+        """One verdict a document, in order; none says anything about the document."""
+        del question, kind, findings, differential
+        refused = {v.evidence_id: v for v in unusable(documents)}
+        return [
+            refused.get(d.id, Verdict(evidence_id=d.id, keep=True, stance=Stance.RELEVANT, support=0.0, reason=REASON))
+            for d in documents
+        ]

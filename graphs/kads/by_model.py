@@ -2,22 +2,28 @@
 
 The model sees numbers, never ids; what it invents, repeats or leaves out is set right here. An order drawn by the
 question is ours, and off in the published configuration. The default selects and filters in one call:
-`graphs.kads.choosing`.
+`ChooserByModel`.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from graphs.differential_filter.by_model import case_told
+from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict, unusable
+from graphs.differential_filter.local import is_case
 from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext, Selector, usable_and_dropped
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
-from prompts.selection import KeptReply, SelectionReply
+from prompts.research import ChoosingReply, ChosenReply, KeptReply, SelectionReply
 from prompts.shown import one_line
-from tools.contract import unique
+from tools.contract import Differential, DocumentReading, Finding, Gap, unique
 from tools.evidence import Evidence, Frozen, Origin
+from tools.gaps.reading import document_line
+from tools.text.numbered import each_once, within
+from tools.text.sentences import sentences
 
 QUESTION = 4000  # ours: characters of the question that the model is shown; a case of a page
 REASON = 300  # ours: characters of a reason that are kept
@@ -71,7 +77,7 @@ class SelectorByModel:
         limit: int,
         context: SelectionContext | None = None,
     ) -> Selection:
-        """At most ``limit`` candidates; every candidate is kept or dropped, once, with a reason in words."""
+        """At most ``limit`` candidates, by one call; each is kept or dropped, once, with a reason in words."""
         del context
         wanted = unique([r for r in requirements if r.strip()]) or [question]
         documents, unusable = usable_and_dropped(candidates)
@@ -156,4 +162,235 @@ def selection_of(wanted: Sequence[str], chosen: Sequence[Chosen], dropped: Seque
         kept=tuple(Kept(evidence_id=c.document.id, covers=c.covers, reason=c.reason) for c in chosen),
         dropped=tuple(dropped),
         generated_share=generated / len(chosen) if chosen else 0.0,
+    )
+
+
+# KADS and the differential filter in one call of a language model (ours).
+#
+# It is shown the needs and the documents, each with what the reading said of it, and says which are kept, what each
+# covers, what it does to the question or in the case, and how far it helps. The filter's node takes these verdicts
+# over. A document that the reading found silent is not shown again, and nothing that the model left out comes back.
+# Generated background is no candidate: it stands beside what is kept, in nobody's place.
+
+SILENT = "a first reading found nothing in it on the question"
+BESIDE = "background, beside what was retrieved and in the place of none of it"
+LEFT_OUT = "left out by the model"
+
+
+class ChoosingSettings(Frozen):
+    """Settings of the choice. All ours.
+
+    Attributes:
+        shown: most documents that one call shows; further ones are dropped, by the order in which they were found.
+        room: characters of all documents together that were not read; given: the same of texts that came with the
+            message. least: characters that any of them may have.
+        shuffle: show the documents in an order drawn by the question, against the favour of the first places.
+        leading: diseases of the differential that a document may be about; as many as the local filter's.
+    """
+
+    shown: int = 24
+    room: int = 8000
+    given: int = 24_000
+    least: int = 400
+    shuffle: bool = True
+    leading: int = 5
+
+
+class ChooserByModel:
+    """Selects and filters by one call of a language model; also a filter of texts that no selector saw.
+
+    Args:
+        model: in the role ``selection``, or ``filter`` as a filter.
+        selector, document_filter: the local twins, which both judge when the model fails or keeps nothing.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        selector: Selector,
+        document_filter: DocumentFilter,
+        settings: ChoosingSettings | None = None,
+    ) -> None:
+        self._model, self._selector, self._filter = model, selector, document_filter
+        self._settings = settings or ChoosingSettings()
+
+    async def select(
+        self,
+        question: str,
+        requirements: Sequence[str],
+        candidates: Sequence[Evidence],
+        limit: int,
+        context: SelectionContext | None = None,
+    ) -> Selection:
+        """At most ``limit`` retrieved candidates, each with a verdict, and beside them what was generated."""
+        context = context or SelectionContext()
+        wanted = unique([r for r in requirements if r.strip()]) or [question]
+        usable, dropped = usable_and_dropped(candidates)
+        background = [d for d in usable if d.origin is Origin.GENERATED]
+        read = {r.evidence_id: r for r in context.readings}
+        speaking = [d for d in usable if d.origin is not Origin.GENERATED and not _silent(read.get(d.id))]
+        spoken = {d.id for d in (*speaking, *background)}
+        dropped += [Dropped(evidence_id=d.id, reason=SILENT) for d in usable if d.id not in spoken]
+        chosen = selection_of(wanted, [], [])
+        if speaking:
+            chosen = await or_local(
+                self._model.role,
+                lambda: self._by_model(question, wanted, speaking, limit, context, self._settings.room),
+                lambda: self._locally(question, wanted, speaking, limit, context),
+            )
+        return _with_background(chosen, dropped, background)
+
+    async def judge(
+        self,
+        question: str,
+        kind: str,
+        findings: Sequence[Finding],
+        differential: Differential | None,
+        documents: Sequence[Evidence],
+    ) -> list[Verdict]:
+        """One verdict a document, in order: one call for all of them."""
+        refused = {v.evidence_id: v for v in unusable(documents)}
+        left = list({d.id: d for d in documents if d.id not in refused}.values())
+        if not left:
+            return [refused[d.id] for d in documents]
+        context = SelectionContext(kind=kind, findings=tuple(findings), differential=differential)
+
+        async def by_model() -> list[Verdict]:
+            chosen = await self._by_model(question, [question], left, len(left), context, self._settings.given)
+            return [*chosen.verdicts, *(_left_out(d.evidence_id) for d in chosen.dropped)]
+
+        given = await or_local(
+            self._model.role,
+            by_model,
+            lambda: self._filter.judge(question, kind, findings, differential, left),
+        )
+        by_id = refused | {v.evidence_id: v for v in given}
+        return [by_id[d.id] for d in documents]
+
+    async def _by_model(
+        self,
+        question: str,
+        wanted: list[str],
+        documents: list[Evidence],
+        limit: int,
+        context: SelectionContext,
+        room: int,
+    ) -> Selection:
+        shown = documents[: self._settings.shown]
+        if self._settings.shuffle:
+            shown = drawn(shown, question)
+        read = {r.evidence_id: r for r in context.readings}
+        case = is_case(context.kind, context.findings, context.differential)
+        told = case_told(question, context.findings, context.differential, self._settings.leading)
+        reply, _ = await self._model.structured(
+            "choosing",
+            ChoosingReply,
+            limit=str(limit),
+            asked=told if case else f"Question: {one_line(question, QUESTION)}",
+            needs=listed(wanted),
+            documents=self._shown(shown, read, room, {} if case else _answers(context.gaps, wanted)),
+        )
+        chosen = chosen_of(reply.keep, shown, wanted)
+        if not chosen:
+            raise InvalidReplyError("The language model kept no document.", "Try again, or set another model.")
+        selection = selection_of(wanted, chosen[:limit], reasons(documents, shown, chosen, limit))
+        said = [(c, c.reply) for c in chosen[:limit] if isinstance(c.reply, ChosenReply)]
+        verdicts = tuple(_verdict(c, reply, case=case) for c, reply in said)
+        readings = [_reading(c, reply) for c, reply in said if c.document.id not in read]
+        named = tuple(r for r in readings if r.sentences)
+        return selection.model_copy(update={"verdicts": verdicts, "readings": named})
+
+    def _shown(
+        self,
+        documents: Sequence[Evidence],
+        read: Mapping[str, DocumentReading],
+        room: int,
+        answers: Mapping[str, Sequence[int]],
+    ) -> str:
+        """The documents, one a line, with what the reading said of each; of one that was not read, all that fits and
+        stands in no other.
+
+        The model has read them: of one that answers a need the need's number stands for the sentences.
+        """
+        share = max(room // max(sum(d.id not in read for d in documents), 1), self._settings.least)
+        first = sorted(documents, key=lambda d: d.id not in read)
+        own = each_once(first, [within(d.text, share if d.id not in read else len(d.text)) for d in first])
+        fresh = {d.id: numbers for d, numbers in zip(first, own, strict=True)}
+        lines = []
+        for n, document in enumerate(documents, start=1):
+            reading = read.get(document.id)
+            if reading is None:
+                lines.append(document_line(n, document, fresh[document.id], "not read"))
+            elif document.id in answers:
+                needs = ", ".join(map(str, answers[document.id]))
+                lines.append(document_line(n, document, (), f"{reading.stance} | answers {needs}"))
+            else:
+                lines.append(document_line(n, document, reading.sentences, reading.stance))
+        return "\n".join(lines)
+
+    async def _locally(
+        self,
+        question: str,
+        wanted: list[str],
+        documents: list[Evidence],
+        limit: int,
+        context: SelectionContext,
+    ) -> Selection:
+        """What both local twins say."""
+        chosen = await self._selector.select(question, wanted, documents, limit)
+        kept = {k.evidence_id for k in chosen.kept}
+        verdicts = await self._filter.judge(
+            question, context.kind, context.findings, context.differential, [d for d in documents if d.id in kept]
+        )
+        return chosen.model_copy(update={"verdicts": tuple(verdicts)})
+
+
+def _answers(gaps: Sequence[Gap], wanted: Sequence[str]) -> dict[str, list[int]]:
+    """Numbers of the needs that each document answers by the reading, by its id."""
+    out: dict[str, list[int]] = {}
+    for gap in gaps:
+        for document in gap.covered_by if gap.requirement in wanted else ():
+            out.setdefault(document, []).append(wanted.index(gap.requirement) + 1)
+    return out
+
+
+def _silent(reading: DocumentReading | None) -> bool:
+    return reading is not None and reading.stance == "silent"
+
+
+def _verdict(chosen: Chosen, reply: ChosenReply, *, case: bool) -> Verdict:
+    """The verdict on a document that the model keeps. In a case what conflicts is named and does not stay."""
+    stance = Stance(reply.stance)
+    if stance in (Stance.REFUTES, Stance.CONFLICTS):
+        stance = Stance.CONFLICTS if case else Stance.REFUTES
+    keep = stance not in (Stance.CONFLICTS, Stance.IRRELEVANT)
+    support = round(reply.support, 4)
+    return Verdict(evidence_id=chosen.document.id, keep=keep, stance=stance, support=support, reason=chosen.reason)
+
+
+def _left_out(evidence_id: str) -> Verdict:
+    return Verdict(evidence_id=evidence_id, keep=False, stance=Stance.IRRELEVANT, support=0.0, reason=LEFT_OUT)
+
+
+def _reading(chosen: Chosen, reply: ChosenReply) -> DocumentReading:
+    """What the choice says of a document that had not been read."""
+    last = len(sentences(chosen.document.text))
+    named = tuple(sorted({n for n in reply.sentences if 1 <= n <= last}))
+    stance = reply.stance if reply.stance in ("supports", "refutes") else "speaks"
+    return DocumentReading(evidence_id=chosen.document.id, sentences=named, stance=stance)
+
+
+def _with_background(selection: Selection, dropped: Sequence[Dropped], background: Sequence[Evidence]) -> Selection:
+    """The selection with what was dropped before it, and with the background beside it."""
+    kept = [*selection.kept, *(Kept(evidence_id=d.id, covers=(), reason=BESIDE) for d in background)]
+    verdicts = [
+        Verdict(evidence_id=d.id, keep=True, stance=Stance.RELEVANT, support=0.0, reason=BESIDE) for d in background
+    ]
+    return selection.model_copy(
+        update={
+            "kept": tuple(kept),
+            "dropped": (*dropped, *selection.dropped),
+            "verdicts": (*selection.verdicts, *verdicts),
+            "generated_share": len(background) / max(len(kept), 1),
+        }
     )

@@ -1,1 +1,1 @@
-"""The machine's nodes, one file each. A node moves data between the state and a judgement; it judges nothing itself."""
+"""The machine's nodes, each beside its neighbour. One moves data between state and judgement and judges nothing."""

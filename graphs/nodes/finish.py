@@ -8,14 +8,12 @@ from typing import Any
 
 from langchain_core.messages import ToolMessage
 
-from graphs.answering.constrained import constrained
-from graphs.answering.contract import Answer, Draft, Usage
+from graphs.answering.constrained import beside_flags, constrained
+from graphs.answering.contract import Answer, Draft, Usage, patient_of
 from graphs.answering.notices import notice
-from graphs.answering.patient import patient_of
-from graphs.answering.urgent import beside_flags
 from graphs.completeness.contract import GateDecision
 from graphs.context import TurnContext, case_facts
-from graphs.nodes.step import fallback_notices
+from graphs.nodes.step import Body, fallback_notices
 from graphs.reporting.contract import Report
 from graphs.reviewing.asking import with_review
 from graphs.state import State
@@ -26,6 +24,7 @@ from tools.contract import Differential, Notice, RankedDisease, Severity, ToolAr
 from tools.evidence import Evidence, SameWork
 from tools.literature.strategy import works_among
 from tools.messages import messages
+from tools.notices import noted
 
 RANKED = (Kind.CASE, Kind.EXPLAIN)  # kinds of turn whose answer carries the case's differential
 # Kinds of turn after which the question that was asked before still stands.
@@ -173,3 +172,25 @@ def _usage(state: State, context: TurnContext) -> Usage:
         session=ModelUsage.model_validate(state.get("spent_before", {})) + total,
         seconds=dict(state.get("seconds", {})),
     )
+
+
+# The respond node: small talk, the assistant itself and what is out of scope end here, without a medical statement.
+
+AGAIN = "again"  # courtesy after something was said
+
+
+def respond_node() -> Body:
+    """The node's body."""
+
+    async def body(state: State, context: TurnContext) -> dict[str, Any]:
+        kind = Kind(state["kind"])
+        notice = noted(kind.value, state["language"], said=f"notice.{_said(state, kind)}")
+        draft = Draft(notices=(notice,), abstained=kind is Kind.OUT_OF_SCOPE)
+        return {"path": "responded", **finish(state, context, draft, [])}
+
+    return body
+
+
+def _said(state: State, kind: Kind) -> str:
+    """Which message: courtesy is answered otherwise once there is something to go on from."""
+    return AGAIN if kind is Kind.SMALL_TALK and state.get("last_answer_key") else kind.value

@@ -6,28 +6,28 @@ Whoever listens is told of the answer as soon as its own statements are verified
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from langgraph.config import get_stream_writer
 
 from graphs.answering.contract import Answer, Draft
-from graphs.answering.markdown import markdown_so_far
 from graphs.answering.notices import notice
 from graphs.answering.presentation import as_data, present, settled, verified_lines
-from graphs.answering.suggestions import cited_documents, suggestions
+from graphs.answering.rendering import markdown_so_far
 from graphs.context import Questions, TurnContext
 from graphs.differential_filter.contract import Verdict
-from graphs.nodes.answer import kept_evidence
+from graphs.nodes.answer import kept_evidence, verified_report
 from graphs.nodes.finish import build, finish
-from graphs.nodes.report import verified_report
 from graphs.nodes.step import SUMMARY, Body
 from graphs.reporting.contract import Report, ReportDraft
 from graphs.state import State
 from graphs.triage.contract import Kind
 from graphs.verification.contract import Verifier
 from tools.contract import AnsweredQuestion, Notice
-from tools.evidence import Evidence, Origin, Statement
+from tools.evidence import Citation, Evidence, EvidenceId, Origin, Statement
+from tools.library.contract import QuestionHit
+from tools.text.language import HAN
 
 USELESS = "nothing_useful_retrieved"  # the gap tool says the same by this code
 
@@ -117,3 +117,47 @@ def _no_report(state: State) -> list[Notice]:
     """That a report was asked for, but this is no case."""
     wanted = state.get("report") and state["kind"] != Kind.CASE
     return [notice("report_of_cases_only", state["language"])] if wanted else []
+
+
+# Which questions an answer suggests: those written with the documents that it cites, as far as it leaves them open.
+
+SUGGESTED = 2  # ours: questions of documents; messages that go on from any answer stand behind them
+
+
+def cited_documents(statements: Sequence[Statement]) -> list[str]:
+    """Ids of the documents that statements cite, in order of first citation."""
+    return list(dict.fromkeys(EvidenceId.parse(c.evidence_id).document_id for s in statements for c in s.citations))
+
+
+def suggestions(
+    known: Sequence[QuestionHit], statements: Sequence[Statement], said: Collection[str], language: str
+) -> list[str]:
+    """The first few known questions in a language that nobody asked and that no quote answers.
+
+    Args:
+        known: questions of the cited documents, those to suggest first before others.
+        statements: of the answer; a quote of theirs answers a question when it overlaps its answering span.
+        said: the messages of the session, and what the last one was read as.
+        language: of the answer.
+    """
+    asked = {_plain(text) for text in said}
+    quotes = [c for s in statements for c in s.citations]
+    left = [
+        hit.question.text
+        for hit in known
+        if bool(HAN.search(hit.question.text)) == (language == "zh")
+        and _plain(hit.question.text) not in asked
+        and not any(_answers(quote, hit) for quote in quotes)
+    ]
+    return list(dict.fromkeys(left))[:SUGGESTED]
+
+
+def _answers(quote: Citation, hit: QuestionHit) -> bool:
+    """Whether a quote overlaps the span that answers a question."""
+    source = EvidenceId.parse(quote.evidence_id)
+    start, end = ((source.start or 0) + place for place in (quote.start, quote.end))
+    return source.document_id == hit.document.id and start < hit.question.end and hit.question.start < end
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().rstrip(" ?？.。!！").split())

@@ -15,10 +15,9 @@ from graphs.answering.written import ProseWriter, Written
 from graphs.reporting.contract import PARTS, Part, ReportDraft, ReportStatement, report_of
 from graphs.reporting.local import ReporterLocal
 from graphs.verification.quoted import QuoteCheck
-from prompts.answer import StatementReply
+from prompts.answer import Discipline, ReportReply, StatementReply, TreatmentReply
 from prompts.language_model import LanguageModel
 from prompts.metering import or_local
-from prompts.report import Discipline, ReportReply, TreatmentReply
 from tools.encoders import Encoder
 
 A_PART = 8  # ours: statements of a part that are taken; six are asked for

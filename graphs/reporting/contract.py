@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from pydantic import Field
 
-from prompts.report import Discipline
+from prompts.answer import Discipline
 from tools.contract import FollowUpQuestion, Notice
 from tools.evidence import Evidence, Frozen, Statement
 

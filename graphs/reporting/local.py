@@ -10,10 +10,10 @@ from typing import NamedTuple
 from graphs.answering.contract import AnswerView
 from graphs.answering.local import AnswererLocal
 from graphs.answering.notices import notices_for
-from graphs.answering.orders import is_order
 from graphs.differential_filter.mentions import MONOGRAPHS, about
+from graphs.judging.orders import speaks_to_machines
 from graphs.reporting.contract import Part, ReportDraft, ReportStatement, report_of
-from prompts.report import Discipline
+from prompts.answer import Discipline
 from tools.contract import RankedDisease
 from tools.evidence import Evidence, Frozen, Origin, Statement, cite
 from tools.medicines.names import medicines_in
@@ -206,7 +206,7 @@ def _sentences(items: Sequence[Evidence], wanted: re.Pattern[str] | None) -> lis
     for item in items:
         for span in sentences(item.text):
             said = span.of(item.text)
-            if tokens(said) and not is_order(said) and (wanted is None or wanted.search(said)):
+            if tokens(said) and not speaks_to_machines(said) and (wanted is None or wanted.search(said)):
                 citation = cite(item, span.start, span.end)
                 out.append((Statement(text=said, origin=item.origin, citations=(citation,)), item))
     return out

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from graphs.answering.constrained import SEVERE
 from graphs.answering.contract import Answer
 from graphs.answering.notices import notice
-from graphs.answering.urgent import SEVERE
 from graphs.reviewing.contract import ReviewReason, Risk
 from graphs.triage.contract import Kind
 from tools.contract import unique

@@ -10,10 +10,10 @@ from graphs.triage.contract import Kind, SessionView, Triage, TriageDecision
 from graphs.triage.emergency import red_flags
 from graphs.triage.local import Verdict, case_turn, decision_of
 from graphs.verification.support import numbers
+from prompts.gate import TriageReply
 from prompts.language_model import LanguageModel
 from prompts.metering import or_local
 from prompts.shown import one_line
-from prompts.triage import TriageReply
 from tools.text.language import language_of
 from tools.text.tokens import tokens
 

@@ -8,10 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 from tools.evidence import Frozen
+from tools.medicines.constraints import named_in
+from tools.reading.replacing import Pair, Word, correction_chance, quiet_sorts, replaced, sort_names, words_of
+from tools.text.clauses import Clause, clauses
+from tools.text.demographics import age_in, read_person
 from tools.text.language import language_of
+from tools.text.negation import is_other_person
+from tools.text.questions import is_question, parts
+from tools.text.tokens import tokens
+from tools.yaml_files import read_patterns
 
 ENDS = (".", "!", "?", "。", "！", "？")
 BESIDE = re.compile(r" ?[A-Za-z]+|[\u4e00-\u9fff]")
@@ -125,3 +136,243 @@ def changes_in(facts: Sequence[Fact], by: int | None = None) -> tuple[Fact, ...]
             more = beside[0] if beside else ""
             found.append(fact.model_copy(update={"text": fact.text + more, "now": fact.now and fact.now + more}))
     return tuple(found)
+
+
+# What a message makes of the case so far: it supersedes what it puts right or takes back, and adds what it tells.
+
+SURELY = 0.85  # ours: probability from which a message by itself puts something right, whatever that is
+ASKED = 0.9  # ours: probability from which a message changes the case while a question of ours waits for its answer
+FEW = 8  # ours: words and signs of a message that tells an age and nothing else
+NUMBER = re.compile(r"\d+")
+STOP = re.compile(r"[,;，；]")
+MOST_DENIED = 3  # ours: words of what is taken back that can be denied in a sentence
+TIDY = (
+    (re.compile(r"(?<!\s)\s+([,.;，。；])"), r"\1"),
+    (re.compile(r"([,;，；])(?:\s*(?:(?:and|or|but)\s*)?[,;，；、])+"), r"\1"),
+    (re.compile(r"[,;，；]\s*(?:(?:and|or|but)\s*)?([.。])"), r"\1"),
+    (re.compile(r"(?:(?<=[.。])|^)\s*(?:(?:and|or|but)\s*)?[,.;，。；]+\s*"), " "),
+    (re.compile(r"(?<!\s)\s+(?:and|or|but)\s*([.。])"), r"\1"),
+    (re.compile(r" {2,}"), " "),
+    (re.compile(r"^\s+|(?<!\s)\s+$"), ""),
+)
+# Words that say nothing of what is told; ours
+GENERIC = (
+    "have got getting feel feeling now also actually still bit little much day days week weeks since more like known"
+    " 她 他 我 患者 病人"
+)
+PEOPLE = 1.5  # years by which two ages must differ to be two people when nobody is introduced
+ROUNDING = 0.05  # years; ages that differ by less are the same
+TOLD = 0.8  # of a message's words that the case must hold for it to have been told
+
+
+def is_correction(message: str, case: str, *, asked: bool = False) -> bool:
+    """Whether a message takes back something that the case says, or puts another thing in its place.
+
+    ``asked``: a question of ours waits for its answer, so that only what surely changes the case is a correction.
+    """
+    if not case or not message.strip():
+        return False
+    found = _pairs(case, message)
+    if asked:
+        return any(pair.new is not None and pair.chance >= ASKED for pair in found)
+    return bool(found) or correction_chance(message) >= SURELY
+
+
+def is_other_patient(text: str, case: str) -> bool:
+    """Whether a message begins the case of somebody else than ``case`` is about, and does not put right who that is."""
+    if _forms()["new_case"].search(text):
+        return True
+    now, before = read_person(text), read_person(case)
+    other_sex = None not in (now.sex, before.sex) and now.sex != before.sex
+    (start, end), (at, _) = age_in(case)[1], age_in(text)[1]
+    of_relative = any(c.other for t, a in ((case, start), (text, at)) for c in clauses(t) if c.start <= a < c.end)
+    puts_right = any(p.old[0] < end and start < p.old[1] for p in _pairs(case, text))
+    if of_relative or puts_right or correction_chance(text) >= SURELY:
+        return False
+    if other_sex and any(_forms()["sex"].search(w.text) for w in words_of(text)) and is_correction(text, case):
+        return False
+    introduced = _forms()["introduced"].match(text) is not None
+    apart = abs(now.age - before.age) if now.age is not None and before.age is not None else 0.0
+    return (introduced and other_sex) or apart > (ROUNDING if introduced else PEOPLE)
+
+
+def is_repeated(text: str, messages: Sequence[str], case: str) -> bool:
+    """Whether each sentence of a message stands in the case, or it was sent before and the case holds what it says."""
+    stated, said = ({same(s) for s in some} for some in (parts(case), messages))
+    if same(text) not in said:
+        return all(same(part) in stated for part in parts(text))
+    words = set(tokens(text))
+    return len(words & set(tokens(case))) >= TOLD * len(words)
+
+
+def revise(facts: tuple[Fact, ...], message: str, turn: int) -> tuple[Fact, ...]:
+    """The case with what message ``turn`` replaces or takes back superseded, and what else it tells at its end."""
+    case = text_of(facts)
+    found = _pairs(case, message)
+    if not found:
+        return add(facts, facts_of(message, turn), turn)
+    edits = []
+    for old, new, _ in found:
+        put = _written_like(message[slice(*new)], case[slice(*old)]) if new else ""
+        edits.append(Edit(old, fact_of(message, turn, put, new)) if new else Edit(old))
+    facts = _tidy(supersede(facts, edits, turn))
+    return add(facts, _tells(message, found, case, text_of(facts), turn), turn)
+
+
+def add(facts: tuple[Fact, ...], more: Sequence[Fact], turn: int) -> tuple[Fact, ...]:
+    """The case with more facts of message ``turn``; what they deny or state against a denial is superseded."""
+    said = [f.text for f in more]
+    return extend(_without(facts, ("" if language_of("".join(said)) == "zh" else " ").join(said), turn), more)
+
+
+@lru_cache(maxsize=64)
+def _pairs(case: str, message: str) -> tuple[Pair, ...]:
+    """What a message changes in a case: as the networks say, else what it says to leave out; one that tells another age
+    and nothing else puts the patient's right."""
+    found, (said, at), (before, old) = replaced(case, message), age_in(message), age_in(case)
+    found = [pair for pair in found if not _adds(case, message, pair)] or _taken_back(case, message)
+    if found or None in (said, before) or said == before or len(words_of(message)) > FEW or is_other_person(message):
+        return tuple(found)
+    there, here = NUMBER.search(case, *old), NUMBER.search(message, *at)
+    return (Pair(there.span(), here.span(), 1.0),) if there and here else ()
+
+
+def _adds(case: str, message: str, pair: Pair) -> bool:
+    """Whether what a message would put in the place of something is told beside it: as an addition ("too"), or a
+    medicine by itself ("He's on X"), where no word says that anything is put right."""
+    if pair.new is None:
+        return False
+    said = next((p for p in parts(message) if message[slice(*pair.new)] in p), message)
+    if _forms()["puts_right"].search(message):
+        return False
+    if _forms()["adds"].search(said):
+        return True
+    old, new = case[slice(*pair.old)], message[slice(*pair.new)]
+    return bool(_forms()["takes"].search(said) and named_in(old) and named_in(new))
+
+
+def _taken_back(case: str, message: str) -> list[Pair]:
+    """The words of the case that a message says to leave out or calls wrong, wherever they are stated."""
+    form = _forms()["taken_back"].search(message)
+    if form is None or any(map(is_question, parts(message))):
+        return []
+    what = form[form.lastindex or 0]
+    named = {sort_names().index(name) for name in ("side", "sex", "number", "age")}
+    if any(named.intersection(word.sorts) for word in words_of(what)):
+        return []  # what is so instead is not told
+    edge = "" if language_of(what) == "zh" else r"\b"
+    return [Pair(m.span(), None, 1.0) for m in re.finditer(edge + re.escape(what) + edge, case, re.IGNORECASE)]
+
+
+def _written_like(put: str, old: str) -> str:
+    """What is put into the case in the letters of what it replaces: ``L`` for ``R``, ``left`` for ``right``."""
+    if old in ("L", "R") and put.lower() in ("left", "right"):
+        return put[0].upper()
+    return put[:1].lower() + put[1:] if old[:1].islower() and put[1:].islower() else put
+
+
+def _tells(message: str, found: Sequence[Pair], before: str, case: str, turn: int) -> list[Fact]:
+    """What a correction tells beside what it puts right, without the words by which it begins.
+
+    ``before`` is the case before it, ``case`` the one in which the old is replaced.
+    """
+    quiet = quiet_sorts() | {sort_names().index(name) for name in ("back", "not", "sex")}
+    known = {w.stem for text in (before, case) for w in words_of(text)}
+    put = [p.new for p in found if p.new is not None]
+    kept, start = [], 0
+    for part in parts(message):
+        start = message.index(part, start)
+        back = _forms()["taken_back"].search(part)
+        rest = back.end(back.lastindex or 0) if back is not None else 0
+        stop = STOP.search(part, rest) if rest else None
+        words = [w for w in words_of(part) if not rest or (stop is not None and w.start >= stop.end())]
+        if any(
+            not quiet & set(w.sorts) and w.stem not in known and not _forms()["says"].fullmatch(w.text)
+            and not any(a <= start + w.start < b for a, b in put)
+            for w in words
+        ):  # fmt: skip
+            begun = _begins(words) or (words[0].start if rest else 0)
+            kept.append(fact_of(message, turn, at=(start + begun, start + len(part))))
+    says = clauses(message)
+    for text in (before[slice(*p.old)] for p in found if p.new is None):
+        if len(text.split()) > MOST_DENIED:
+            continue
+        if any(c.present is False and set(tokens(text)) & set(tokens(c.plain)) for c in says):
+            kept = kept or [fact_of(message, turn, at=(_begins(words_of(message)), len(message)))]
+        else:
+            denial = f"没有{text}。" if language_of(text) == "zh" else f"No {text}."
+            kept.insert(0, fact_of(message, turn, denial))
+    return kept
+
+
+def _begins(words: Sequence[Word]) -> int:
+    """Where a sentence begins behind what only says that something is put right: ``No, wait, the rash itches``."""
+    empty, start = {sort_names().index(name) for name in ("empty", "stop", "back", "not")}, 0
+    for word, behind in pairwise(words):
+        if not empty.issuperset(word.sorts):
+            break
+        start = behind.start if sort_names().index("stop") in word.sorts else start
+    return start
+
+
+def _tidy(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """The case without stops that stand by themselves since something went."""
+    for pattern, into in TIDY:
+        matches = pattern.finditer(text_of(facts))
+        edits = [Edit(m.span(), Fact(text=m.expand(into))) for m in matches if m[0] != m.expand(into)]
+        facts = supersede(facts, edits, None)
+    return facts
+
+
+def same(text: str) -> str:
+    """A text as it is compared: lower case, without spaces and closing marks."""
+    return re.sub(r"[\s.!?;,。！？；，]+", "", text).lower()
+
+
+def _without(facts: tuple[Fact, ...], statement: str, turn: int) -> tuple[Fact, ...]:
+    """The case with the clauses superseded that the statement contradicts.
+
+    Only the denial of the wider contradicts (``no cough`` and ``cough at night``); where words say that something is
+    put right, the narrower contradicts the wider too, and what is so now what was before.
+    """
+    case, back = text_of(facts), sort_names().index("back")
+    loose = any(back in word.sorts for word in words_of(statement))
+    now = [(_stems(c), c) for c in clauses(statement)]
+    said, stop = statement.rstrip(".。"), Fact(text="，" if language_of(case) == "zh" else ",")
+    edits: list[Edit] = []
+    for clause in clauses(case):
+        if any(_contradicts(words, other, clause, loose) for words, other in now):
+            person = _forms()["person"].search(case, clause.start, clause.end)
+            start, end = person.span() if person else (clause.end, clause.end)
+            edits += [Edit((clause.start, start), now=said)]
+            edits += [Edit((end, clause.end), stop, said)] if person else []
+    return _tidy(supersede(facts, edits, turn)) if edits else facts
+
+
+def _contradicts(words: frozenset[str], said: Clause, clause: Clause, loose: bool) -> bool:
+    if said.present is None or clause.present is None or said.present == clause.present:
+        return False
+    if clause.normal or clause.other or said.other or said.normal:
+        return False
+    if not loose and (said.past != clause.past or (said.reading and clause.reading)):  # values are each of their time
+        return False
+    told = _stems(clause)
+    if not words or not told:
+        return False
+    denied, stated = (told, words) if said.present else (words, told)
+    return denied <= stated or (loose and stated <= denied)
+
+
+def _stems(clause: Clause) -> frozenset[str]:
+    """What a clause tells, its nouns and adjectives alike: ``allergies``, ``allergic``."""
+    return frozenset(t.rstrip("i") for t in tokens(clause.plain)) - _generic()
+
+
+@lru_cache(maxsize=1)
+def _forms() -> dict[str, re.Pattern[str]]:
+    return read_patterns(Path(__file__).with_name("revisions.yaml"))
+
+
+@lru_cache(maxsize=1)
+def _generic() -> frozenset[str]:
+    return frozenset(t.rstrip("i") for t in tokens(GENERIC))  # when first asked: its Chinese words load a dictionary

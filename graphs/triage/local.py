@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from graphs.triage import revisions
 from graphs.triage.asked import (
     LEANING,
     OF_DISEASE,
@@ -20,10 +19,20 @@ from graphs.triage.asked import (
     stand_alone,
 )
 from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDecision
-from graphs.triage.emergency import emergencies, red_flags
-from graphs.triage.facts import Fact, extend, fact_of, facts_of, join, text_of
+from graphs.triage.emergency import emergencies, merged, red_flags
+from graphs.triage.facts import (
+    Fact,
+    extend,
+    fact_of,
+    facts_of,
+    is_correction,
+    is_other_patient,
+    is_repeated,
+    join,
+    revise,
+    text_of,
+)
 from graphs.triage.follow_up import Findings, Reply, is_courteous, read_reply
-from graphs.triage.standing import merged
 from tools.calculators import asked_for, completes, told_of
 from tools.contract import Finding
 from tools.medicines.checks import check
@@ -33,7 +42,7 @@ from tools.text import questions
 from tools.text.demographics import read_person
 from tools.text.language import language_of
 from tools.text.measures import with_directions
-from tools.text.options import parse_options
+from tools.text.questions import parse_options
 
 OnSubject = Callable[[str], bool]
 """Whether the library holds something on what a text asks."""
@@ -91,7 +100,7 @@ def classify(
     takes = _asks_to_take(text, session)
     if takes is not None:
         return takes
-    corrects = bool(session.case) and revisions.is_correction(text, session.case)
+    corrects = bool(session.case) and is_correction(text, session.case)
     tells = corrects and not any(map(questions.is_question, questions.parts(text)))
     asked = read_asked(text, session, diseases, surely=tells)
     explain = explained(text, asked, session, diseases)
@@ -302,9 +311,9 @@ def decision_of(
 
 
 def _reply(text: str, session: SessionView, findings: Findings | None) -> Reply | None:
-    if session.asked is None or revisions.is_other_patient(text, session.case):
+    if session.asked is None or is_other_patient(text, session.case):
         return None
-    if revisions.is_correction(text, session.case, asked=True):
+    if is_correction(text, session.case, asked=True):
         return None
     return read_reply(text, session.asked, findings)
 
@@ -326,14 +335,14 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
 def case_turn(text: str, session: SessionView) -> Turn:
     """The patient's case with what a message tells: a new case, a correction, an addition, or a question about it."""
     case = session.case
-    if case and revisions.is_repeated(text, session.messages, case):
+    if case and is_repeated(text, session.messages, case):
         return Turn(case, session.facts)
-    if not case or revisions.is_other_patient(text, case):
+    if not case or is_other_patient(text, case):
         return Turn(text, facts_of(text, session.turn), new_case=True)
     asks = all(map(questions.is_question, questions.parts(text)))
-    if asks and not revisions.is_correction(text, case):  # asks about the case, tells nothing new
+    if asks and not is_correction(text, case):  # asks about the case, tells nothing new
         return Turn(join(case, text), session.facts)
-    facts = revisions.revise(session.facts, text, session.turn)
+    facts = revise(session.facts, text, session.turn)
     return Turn(text_of(facts), facts)
 
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from graphs.judging.orders import speaks_to_machines
 from graphs.verdicts.certainty import PUBLISHED, certainty_of, reason_of
 from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
-from graphs.verdicts.matter import is_caveat, likens_to_another, of_another_matter
 from graphs.verdicts.overall import Part, overall
 from graphs.verdicts.stated import effect_of, population_of
 from graphs.verdicts.studies import (
@@ -29,7 +28,7 @@ from graphs.verdicts.studies import (
     significance,
     words_held,
 )
-from graphs.verdicts.topical import topical
+from graphs.verdicts.topical import is_caveat, likens_to_another, of_another_matter, topical
 from graphs.verdicts.warrant import Candidate, Known, warrants
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin

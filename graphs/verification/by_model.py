@@ -9,10 +9,10 @@ from graphs.answering.contract import Draft
 from graphs.verification.contract import Verifier
 from graphs.verification.local import STATEMENT_DROPPED, remaining
 from graphs.verification.support import identical
+from prompts.answer import VerificationReply
 from prompts.language_model import LanguageModel
 from prompts.metering import or_local
 from prompts.shown import one_line
-from prompts.verification import VerificationReply
 from tools.evidence import Evidence, Statement
 
 AT_ONCE = 12  # ours: statements of a call; weak models lose count of longer lists

@@ -16,7 +16,7 @@ from langgraph.types import Command
 from typer.testing import CliRunner
 
 from agent.agent import Agent
-from agent.cli import chat
+from agent.cli import ask
 from agent.cli.app import app
 from agent.conversation import Replying, Step
 from agent.loop import run
@@ -176,7 +176,7 @@ def test_a_client_of_events_replies_over_http(server: Served) -> None:
 
 
 def test_a_chat_may_be_asked(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "Agent", lambda *_, **__: agent)
+    monkeypatch.setattr(ask, "Agent", lambda *_, **__: agent)
     done = CliRunner().invoke(app, ["chat", "--ask"], input=f"{CASE}\nyes\n", catch_exceptions=False)
     assert "Do you have a fever?" in done.output
     assert "You said: yes" in done.output

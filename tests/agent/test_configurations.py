@@ -14,20 +14,17 @@ import pytest
 from typer.testing import CliRunner
 
 from agent.agent import Agent
-from agent.assembly import assemble
+from agent.assembly import assemble, document_filter, gap_settings, limits, planner, selector
 from agent.cli.app import app
-from agent.configurations.contract import Chosen
-from agent.configurations.loading import configurations, find
-from agent.judgements import document_filter, gap_settings, limits, planner, selector
+from agent.configurations.loading import Chosen, configurations, find
 from agent.questions import STARTER, build_questions, documents_of
 from agent.sessions import Home
 from agent.settings import Settings, load_settings
 from agent.trace import read_trace
 from evals.scripted.server import Request, Scripted
-from graphs.differential_filter.keeping import DocumentFilterOff
+from graphs.differential_filter.local import DocumentFilterOff
 from graphs.kads.by_model import PUBLISHED as KADS
-from graphs.kads.in_order import SelectorInOrder
-from graphs.kads.local import SelectorLocal
+from graphs.kads.local import SelectorInOrder, SelectorLocal
 from graphs.planning.fixed import PlannerFixed
 from prompts.errors import InputError
 from prompts.metering import Usage
@@ -35,7 +32,7 @@ from support.model_player import in_form, play, schema_of
 from support.scripted_model import serving_by
 from tools.encoders import Encoder
 from tools.evidence import Origin, verify_citation
-from tools.gaps.settings import PUBLISHED as GAPS
+from tools.gaps.contract import PUBLISHED as GAPS
 from tools.knowledge_graph.paper import ASKED, THRESHOLD, TOP_M
 
 QUESTION = "Do antibiotics help in acute bronchitis?"

@@ -11,11 +11,11 @@ from rich.console import Console
 
 from agent.cli.render import cost_line, cost_lines, show_answer
 from agent.cli.trace import totals_of, tree_of
-from agent.mcp.told import answered
+from agent.mcp.asking import answered
 from agent.server.openai_api import completion_of
 from graphs.answering.contract import Answer
 from graphs.answering.contract import Usage as TurnUsage
-from graphs.answering.markdown import markdown_of
+from graphs.answering.rendering import markdown_of
 from prompts.metering import Budget, BudgetError, Meter, Usage
 from prompts.model_settings import Price
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from agent.agent import Agent
-from agent.cli import chat
+from agent.cli import ask
 from agent.cli.render import show_answer
 from agent.cli.trace import tree_of
 from agent.trace import read_trace
@@ -112,10 +112,10 @@ def test_a_chat_tells_the_last_decision_on_command(
 ) -> None:
     def said(session: str | None, *lines: str, as_json: bool = False) -> str:
         waiting = iter([*lines, None])
-        monkeypatch.setattr(chat, "_read", lambda: next(waiting))
+        monkeypatch.setattr(ask, "_read", lambda: next(waiting))
         agent = Agent(parts=parts(), home=tmp_path)
-        monkeypatch.setattr(chat, "Agent", lambda _, say: agent)
-        chat.chat(session, as_json=as_json)
+        monkeypatch.setattr(ask, "Agent", lambda _, say: agent)
+        ask.chat(session, as_json=as_json)
         return capsys.readouterr().out
 
     assert "scripted" not in said(None, "/gate")

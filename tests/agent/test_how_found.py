@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from agent.agent import Agent
-from agent.found import HowFound, how_found
 from agent.loop import run
 from agent.settings import Settings
+from agent.trace_page.evidence import HowFound, how_found
 from support.machine_parts import Query, Scripted, SearchTool, parts
 from tools.contract import ToolArtifact, ToolContext
 from tools.evidence import Evidence, Origin

@@ -15,9 +15,8 @@ import pytest
 from agent.agent import Agent
 from agent.messages import MOST_DIFFERENT, MOST_STATEMENTS, check_message, check_statements
 from graphs.triage.contract import SessionView
-from graphs.triage.facts import facts_of
+from graphs.triage.facts import TIDY, facts_of
 from graphs.triage.local import TriageLocal
-from graphs.triage.revisions import TIDY
 from prompts.errors import InputError
 from support.machine_parts import Scripted, parts
 from support.search_words import starter_vocabulary
@@ -26,7 +25,7 @@ from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.literature.privacy import begin
 from tools.reading.replacing import side_of
 from tools.text.abbreviations import IN_CONTEXT, OF_NUMBERS, expand
-from tools.text.spaces import GAP
+from tools.text.sentences import GAP
 
 MOST = 20_000
 FEW = 4  # of them, at half the length, at every run of the tests; `make test-slow` goes through all

@@ -20,7 +20,7 @@ from agent.settings import Settings, load_settings
 from prompts.errors import InputError
 from prompts.language_model import LanguageModels
 from prompts.model_settings import OPENAI, Budget, Price, Role
-from prompts.query_plan import QueryPlanReply
+from prompts.research import QueryPlanReply
 from support.scripted_model import Scripted, refusing, serving, serving_by
 
 KEY = "sk-a-planted-key-0123456789"

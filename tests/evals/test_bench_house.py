@@ -29,6 +29,8 @@ def test_a_block_that_stands_in_two_files_is_counted_wherever_it_is_indented() -
     texts = {"a.py": "\n".join(block), "b.py": "if True:\n" + "\n".join(f"    {line}" for line in block)}
     assert repeated_blocks(texts) == 1
     assert repeated_blocks({"a.py": texts["a.py"], "b.py": "\n".join(block[1:])}) == 0
+    names = "from tools.shared import (\n" + "\n".join(f"    name_{n}," for n in range(BLOCK)) + "\n)\n"
+    assert repeated_blocks({"a.py": names, "b.py": names}) == 0  # an import of many lines is an import
 
 
 def test_files_and_functions_that_run_are_those_of_the_rooms(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from agent.telemetry.contract import NoTelemetry
 from agent.trace import TraceRecorder
 from evals.bench.overhead import OPENED, ask, compare
 from evals.contract import Item
-from graphs.nodes import tools
+from graphs.nodes import research
 from support.machine_parts import parts
 
 ITEMS = [Item(f"q/{n}", "q", ("how is croup treated?",), "", None) for n in range(4)]
@@ -45,14 +45,14 @@ def test_what_is_added_is_told_in_per_cent_of_the_plain_way() -> None:
 def test_each_way_answers_and_leaves_the_agent_as_it_was(of: str, tmp_path: Path) -> None:
     if of == "log":
         pytest.importorskip("inspect_ai")
-    before = (TraceRecorder.__init__, TraceRecorder.event, TraceRecorder.close, tools._record)
+    before = (TraceRecorder.__init__, TraceRecorder.event, TraceRecorder.close, research._record)
     with Agent(Settings(home=tmp_path), parts=parts()) as agent, OPENED[of](agent) as (added, without):
         added(ITEMS[:1])
         without(ITEMS[:1])
         assert agent.sessions() == []
         assert isinstance(agent._turns.telemetry, NoTelemetry)
         ask(agent, ITEMS[:1])
-    assert (TraceRecorder.__init__, TraceRecorder.event, TraceRecorder.close, tools._record) == before
+    assert (TraceRecorder.__init__, TraceRecorder.event, TraceRecorder.close, research._record) == before
 
 
 def test_no_trace_is_written_in_the_one_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from agent.conversation import Step
 from agent.settings import Settings
 from graphs.answering.contract import Answer
 from graphs.context import Limits, Parts
-from graphs.state import SESSION_CHANNELS, State, new_turn
+from graphs.state import STAYING, State, new_turn
 from prompts.errors import DataError, InputError
 from support.machine_parts import Scripted, SearchTool, parts
 
@@ -135,7 +135,7 @@ def test_turn_scoped_channels_are_reset_and_session_scoped_ones_stay(agent: Agen
 
 
 def test_every_channel_is_either_of_the_turn_or_of_the_session() -> None:
-    assert set(new_turn(1, "k")) | SESSION_CHANNELS == set(State.__annotations__)
+    assert set(new_turn(1, "k")) | set(STAYING) == set(State.__annotations__)
 
 
 def test_steps_are_streamed_before_the_answer(agent: Agent) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphs.completeness.contract import Decision, GateDecision, Label, Unit
 from graphs.context import TurnContext
-from graphs.nodes.tools import tool_context
+from graphs.nodes.research import tool_context
 from graphs.state import State, new_turn
 from tools.store import ContentStore
 

@@ -8,8 +8,7 @@ import pytest
 
 from agent.agent import Agent
 from agent.settings import Settings
-from graphs.answering.contract import Answer, AnswerView, Diagnosis, Draft
-from graphs.answering.patient import Patient, patient_of
+from graphs.answering.contract import Answer, AnswerView, Diagnosis, Draft, Patient, patient_of
 from graphs.triage.contract import RedFlag
 from support.machine_parts import Query, Scripted, SearchTool, parts
 from tools.contract import FollowUpQuestion, Notice, ToolArtifact, ToolContext

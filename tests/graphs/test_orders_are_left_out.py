@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from agent.agent import Agent
 from agent.settings import Settings
 from graphs.answering.contract import AnswerView
-from graphs.differential_filter.keeping import DocumentFilterOff
-from graphs.kads.in_order import SelectorInOrder
+from graphs.differential_filter.local import DocumentFilterOff
+from graphs.kads.local import SelectorInOrder
 from support.machine_parts import Scripted, SearchTool, parts
 from tools.contract import AnsweredQuestion, Outcome, ToolArtifact, ToolContext
 from tools.evidence import Evidence, Origin

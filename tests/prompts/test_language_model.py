@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from prompts.errors import ServiceError
 from prompts.language_model import InvalidReplyError, LanguageModel, ModelSettings, Usage, fence_of
-from prompts.query_plan import QueryPlanReply
+from prompts.research import QueryPlanReply
 from support.scripted_model import Scripted, ScriptedModel, serving
 
 KEY = "sk-very-secret"

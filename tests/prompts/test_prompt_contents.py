@@ -9,20 +9,24 @@ import pytest
 from pydantic import BaseModel
 
 from evals.cmmqa import NarrativeCheckReply, NarrativeReply
-from prompts.answer import AnswerReply, CaseReply, ChoiceReply, MendReply
+from prompts.answer import AnswerReply, CaseReply, ChoiceReply, DirectReply, MendReply, ReportReply, VerificationReply
 from prompts.answer_judging import AdherenceReply, FaithfulnessReply, GuidelineReply, MiniCexReply, RelevancyReply
-from prompts.direct import DirectReply
-from prompts.gaps import BackgroundPointsReply, BackgroundReply, GapsReply, SummaryReply
-from prompts.gate import DiagnosisReply, GateReply, SelfJudgedReply
+from prompts.gate import DiagnosisReply, GateReply, SelfJudgedReply, TriageReply
 from prompts.graph_building import DistinctionsReply, GroupsReply, ManifestationsReply
-from prompts.query_plan import QueryPlanReply
 from prompts.questions import AheadReply, AnswerabilityReply, QuestionsReply, WrittenReply
-from prompts.reading import ReadingReply
-from prompts.report import ReportReply
-from prompts.selection import CaseVerdictReply, ChoosingReply, QuestionVerdictReply, SelectionReply
+from prompts.research import (
+    BackgroundPointsReply,
+    BackgroundReply,
+    CaseVerdictReply,
+    ChoosingReply,
+    GapsReply,
+    QueryPlanReply,
+    QuestionVerdictReply,
+    ReadingReply,
+    SelectionReply,
+    SummaryReply,
+)
 from prompts.templates import FOLDER, load_prompt
-from prompts.triage import TriageReply
-from prompts.verification import VerificationReply
 
 Table = dict[str, tuple[type[BaseModel] | None, str, tuple[str, ...]]]
 """By its name what a prompt's reply is, its places, and what it must say."""

@@ -9,7 +9,7 @@ from string import Template
 import pytest
 
 from prompts.language_model import LanguageModels
-from prompts.query_plan import QueryPlanReply
+from prompts.research import QueryPlanReply
 from prompts.templates import FOLDER, load_prompt
 from support.asking_model import GOOD, settings_for
 from support.scripted_model import Request, Scripted, refusing, serving_by

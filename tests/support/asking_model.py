@@ -14,7 +14,7 @@ from pydantic import BaseModel
 import prompts
 from prompts.language_model import LanguageModel, LanguageModels
 from prompts.model_settings import ModelSettings, Role
-from prompts.query_plan import QueryPlanReply
+from prompts.research import QueryPlanReply
 from support.scripted_model import ScriptedModel
 
 GOOD = '{"terms": [{"text": "croup", "group": "P"}], "intent": "treatment"}'

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from tools.indexes.contract import IndexSettings
 from tools.indexes.milvus.connection import Connection
-from tools.indexes.settings import IndexSettings
 
 PLACE = tempfile.TemporaryDirectory(prefix="anamnesis-milvus-")  # gone when the process ends
 _numbers = itertools.count()

@@ -12,8 +12,8 @@ import numpy as np
 from tools.encoders import Vectors
 from tools.indexes.contract import Filter
 from tools.library.adding import add
-from tools.library.checking import check
 from tools.library.shelf import Shelf
+from tools.library.upkeep import check
 
 
 class HashedWords:

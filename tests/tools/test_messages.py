@@ -11,7 +11,7 @@ from graphs.answering.notices import DANGER, INFO
 from graphs.completeness.contract import Decision
 from graphs.reporting.contract import PARTS
 from graphs.verdicts.contract import Certainty, VerdictValue
-from prompts.report import DISCIPLINES
+from prompts.answer import DISCIPLINES
 from tools.contract import Severity
 from tools.evidence import Origin
 from tools.messages import LANGUAGES, messages

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.evidence import Evidence, Origin
-from tools.pieces import each_once
+from tools.text.numbered import each_once
 
 TEXT = "Croup is common. Steroids help. They act within hours. Ask again."
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from support.planning_tools import GERD
-from tools.contract import Differential, Finding, Hypothesis, Outcome, ToolArtifact
+from tools.contract import Differential, Finding, Hypothesis, Outcome, RareDisease, ToolArtifact
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
-from tools.rare_diseases import RareDisease
 from tools.summaries import TellingSentences, summarise
 
 QUESTION = "Does dexamethasone help children with mild croup?"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from prompts.errors import InputError
 from tools.encoders import Encoder, Vectors
@@ -17,6 +17,25 @@ from tools.indexes.contract import Entry
 from tools.library.document import Document
 from tools.mirror.sources import Format
 from tools.readers.contract import Problem, Record
+
+# How collections are built on several machines.
+
+
+class RaySettings(BaseModel):
+    """The engine ``ray``, as ``ANAMNESIS_RAY__...``.
+
+    Attributes:
+        address: of a running cluster (``auto``, ``HOST:6379``), all of whose machines must reach the folder of the
+            collection and the source by the same paths; "" starts one on this machine, for the build alone.
+        object_store: megabytes of shared memory of a cluster on this machine (ours: publications on their way to an
+            embedder; Ray's own default is a third of the memory).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    address: str = ""
+    object_store: int = Field(default=256, ge=80)
+
 
 PIPELINE = 1  # raised with every change of what a part holds for the same file
 # ours: steps of a file (records and deletions) that make a part: some 10 MB of vectors, a minute or two of the embedded

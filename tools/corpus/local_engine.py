@@ -15,7 +15,7 @@ from tools.corpus.contract import Done, MakeEncoder, SurveyTask, Task
 from tools.corpus.pipeline import make_part
 from tools.corpus.reading import survey
 from tools.encoders import Encoder
-from tools.workers import end_with_parent
+from tools.files import end_with_parent
 
 AHEAD = 2  # ours: tasks handed to a process before it has done the one in hand
 LIVES = 3  # ours: how often processes that were ended are started again

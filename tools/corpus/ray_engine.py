@@ -22,10 +22,9 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from prompts.errors import InputError, ServiceError
-from tools.corpus.contract import Done, MakeEncoder, Publications, SurveyTask, Task
+from tools.corpus.contract import Done, MakeEncoder, Publications, RaySettings, SurveyTask, Task
 from tools.corpus.pipeline import read_part, write
 from tools.corpus.reading import survey
-from tools.corpus.settings import RaySettings
 
 if TYPE_CHECKING:
     from ray.data import Dataset

@@ -12,9 +12,9 @@ import re
 from collections.abc import Sequence
 from itertools import chain
 
-from prompts.gaps import BackgroundPointsReply, BackgroundReply, CoveredReply, GapsReply, SummaryReply
 from prompts.language_model import LanguageModel
 from prompts.metering import or_local
+from prompts.research import BackgroundPointsReply, BackgroundReply, CoveredReply, GapsReply, SummaryReply
 from prompts.shown import one_line
 from prompts.templates import load_prompt
 from tools.contract import Gap

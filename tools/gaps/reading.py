@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
-from prompts.reading import DocumentReply, ReadingReply
+from prompts.research import DocumentReply, ReadingReply
 from prompts.shown import one_line
 from tools.contract import DocumentReading, Gap
 from tools.evidence import Evidence

@@ -19,10 +19,9 @@ from prompts.tool_arguments import description
 from tools.contract import Gap, Notice, Outcome, Severity, Tell, ToolArtifact, ToolContext, unique
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Origin, merge_evidence
-from tools.gaps.contract import GapFinder, GapSurvey, Generator, Inquiry
+from tools.gaps.contract import GapFinder, GapSettings, GapSurvey, Generator, Inquiry
 from tools.gaps.local import COLON, GapFinderInSteps, GeneratorLocal, coverage_matrix, covered_by, usable
 from tools.gaps.requirements import requirements, topic_of
-from tools.gaps.settings import GapSettings
 from tools.messages import messages
 from tools.notices import noted
 from tools.recorder import StrategyRecorder

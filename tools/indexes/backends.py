@@ -20,11 +20,10 @@ from prompts.errors import DataError, InputError
 from tools.databases import held_open
 from tools.encoders import Vectors
 from tools.files import locked
-from tools.indexes.contract import SIMILARITY, Backend, Entry, Manifest, Part, check_made_with
+from tools.indexes.contract import SIMILARITY, Backend, Entry, IndexSettings, Manifest, Part, check_made_with
 from tools.indexes.generations import generation_name, publish, read_current
 from tools.indexes.large import LargeIndex
 from tools.indexes.large_building import Block, BuildSettings
-from tools.indexes.settings import IndexSettings
 from tools.indexes.store import Store
 from tools.indexes.table import COMPRESSED, FILE, FORMAT, TableIndex
 

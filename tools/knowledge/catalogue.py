@@ -10,8 +10,14 @@ from pydantic import Field
 from prompts.errors import InputError
 from tools.evidence import Frozen
 from tools.knowledge.labels import LabelReader
-from tools.knowledge.ontologies import DisorderReader, OboReader
-from tools.knowledge.pages import GuidelineReader, LiverToxReader, MedlinePlusReader, MedQuadReader
+from tools.knowledge.pages import (
+    DisorderReader,
+    GuidelineReader,
+    LiverToxReader,
+    MedlinePlusReader,
+    MedQuadReader,
+    OboReader,
+)
 from tools.readers.contract import Reader
 from tools.yaml_files import read_yaml
 

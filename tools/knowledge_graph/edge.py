@@ -29,11 +29,10 @@ from tools.knowledge_graph.schema import Graph
 from tools.literature.vocabulary import chinese_terms, known_words
 from tools.medicines.names import medicines_in
 from tools.text.body_sites import is_only_a_part
-from tools.text.clauses import Clause
+from tools.text.clauses import Clause, tells_of_medicine
 from tools.text.frequency import zipf
 from tools.text.language import HAN, language_of
 from tools.text.measures import GAP, GAP_ZH, NUMBER, UNIT, values
-from tools.text.medicines import tells_of_medicine
 from tools.text.tokens import tokens
 
 # How near a case's text is to the graph's diseases, and to diseases that the graph lacks.

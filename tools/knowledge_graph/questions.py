@@ -14,9 +14,8 @@ from tools.contract import FollowUpQuestion
 from tools.knowledge_graph.ranking import SECOND, Observation, Ranker, shares_of
 from tools.knowledge_graph.schema import Disease, FindingNode, Graph
 from tools.knowledge_graph.votes import sigma, typical_nodes
-from tools.text.body_sites import compatible, sites
+from tools.text.body_sites import compatible, sites, tells_of_spreading
 from tools.text.demographics import Person
-from tools.text.radiation import tells_of_spreading
 from tools.yaml_files import read_yaml
 
 # Questions in a patient's words, in English and Chinese, what a patient can answer, and why a question is asked.

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tools.text.clauses import Clause
+from tools.text.body_sites import tells_of_spreading
+from tools.text.clauses import Clause, tells_of_none
 from tools.text.demographics import after_subject, only_age
 from tools.text.language import language_of
-from tools.text.medicines import tells_of_none
 from tools.text.negation import UNCHANGED, is_deficit, is_negative_phrase
-from tools.text.radiation import tells_of_spreading
 
 JOINED = 0.95  # ours: a match of several clauses read together, against one of a single clause
 ALONE = 0.6  # ours: the same of what only changes a complaint, read without it

@@ -15,8 +15,7 @@ from tools.knowledge_graph.schema import FindingNode, Graph
 from tools.knowledge_graph.units import Unit
 from tools.text import negation
 from tools.text.body_sites import compatible, is_only_a_part, sites
-from tools.text.clauses import Clause
-from tools.text.medicines import tells_of_medicine
+from tools.text.clauses import Clause, tells_of_medicine
 from tools.text.negation import NORMAL
 
 # Where Chinese wordings stand in a text: whole, or the part of the body and its complaint a few characters apart.

@@ -43,7 +43,7 @@ class Shelf(Searchable):
     """The shelf of a folder, a `tools.library.contract.SearchableLibrary`. Safe to use from threads.
 
     What another process adds or removes is seen by the next search. Adding and removing are in
-    `tools.library.adding`, checking in `tools.library.checking`.
+    `tools.library.adding`, checking in `tools.library.upkeep`.
 
     Args:
         folder: mode 0700; it is made when it is not there.

@@ -221,11 +221,6 @@ def asks_of_studies(text: str) -> bool:
     return _words()["studied"].search(text) is not None
 
 
-def asks_openly(text: str) -> bool:
-    """Whether a text asks what, which, why or how, and not yes or no."""
-    return _words()["openly"].search(asked_of(text)) is not None
-
-
 def _asks(asked_for: str, question: str, case: str) -> bool:
     """Whether the asking sentence asks if a medicine may be taken, or does harm: one that it names, or points back to.
 

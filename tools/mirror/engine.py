@@ -28,8 +28,7 @@ from tools.mirror.parser import parse
 from tools.mirror.records import MirrorRecord
 from tools.mirror.resolution import nothing_left, resolve
 from tools.mirror.segments import ABSTRACT, ABSTRACT_COUNTS, TITLE, TITLE_COUNTS, BitMap, Documents, numbers, unpack
-from tools.mirror.snapshot import Manifest, Snapshot, generation, read_manifest, read_snapshot
-from tools.mirror.stored import Stored
+from tools.mirror.stored import Manifest, Snapshot, Stored, generation, read_manifest, read_snapshot
 from tools.mirror.syntax import WORDS, Combination, Dates, Field, Near, Node, Operator, QueryError, Term, Untagged
 from tools.mirror.words import STOPWORDS, key, words
 

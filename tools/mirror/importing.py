@@ -25,6 +25,7 @@ from typing import IO, Any, Literal, NamedTuple
 
 from prompts.errors import DataError, InputError
 from tools.evidence import Frozen
+from tools.files import end_with_parent
 from tools.literature.article import status_of
 from tools.mirror.article_xml import ILLEGAL
 from tools.mirror.entries import entry
@@ -48,7 +49,6 @@ from tools.mirror.xml_stream import ANEW, elements
 from tools.readers.contract import Problem
 from tools.readers.files import PACKED, open_bytes
 from tools.readers.normal import iso_date
-from tools.workers import end_with_parent
 
 # A batch of steps made a segment: the part of an import that runs in other processes.
 TOLD_A_BATCH = 20  # ours: problems of a batch that are told in words; all are counted

@@ -1,14 +1,19 @@
-"""HTML built from elements, never from strings: whatever a text holds, it stays text."""
+"""HTML built from elements, never from strings: whatever a text holds, it stays text; a ranking of diseases so."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from lxml import etree, html
 
 from tools.evidence import Origin
+from tools.messages import messages
+
+if TYPE_CHECKING:
+    from tools.contract import RankedDisease
+
 
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # what no HTML may hold
 
@@ -107,3 +112,32 @@ def section(title: str, body: Any) -> Any:
 def mark(word: str, ground: str) -> Any:
     """A word on a ground of its own."""
     return element("span", word, class_="mark", style=f"background:{ground}")
+
+
+# A ranking of diseases as people read it: the first rows, with what speaks for and against each.
+
+ROWS = 5  # diseases shown, as on the command line; the JSON form has all
+LEAST_SHARE = 0.01  # ours: belief below which a disease is not shown
+
+
+def shown_diseases(ranking: Sequence[RankedDisease]) -> list[RankedDisease]:
+    """The first diseases of a ranking that are worth a row."""
+    return [d for d in ranking[:ROWS] if d.score >= LEAST_SHARE] or list(ranking[:1])
+
+
+def ranking_table(ranking: Sequence[RankedDisease], language: str = "en") -> Any:
+    """The table; ``language`` is ``en`` or ``zh``."""
+    words = messages(language)
+    heads = ("", *(words[f"answer.{name}"] for name in ("disease", "icd10", "share", "for", "against")))
+    rows = (
+        (
+            str(place),
+            element("b", words.name_of(disease)),
+            disease.icd10,
+            f"{disease.score:.0%}",
+            listed(disease.findings_for),
+            listed(disease.findings_against),
+        )
+        for place, disease in enumerate(shown_diseases(ranking), start=1)
+    )
+    return table(heads, rows)

@@ -21,8 +21,7 @@ from tools.medicines.names import other_names
 from tools.notices import noted
 from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning
-from tools.questions.medicines import MedicineQuestions
-from tools.questions.sentences import SentenceQuestions
+from tools.questions.sentences import MedicineQuestions, SentenceQuestions
 from tools.questions.settings import QuestionSettings
 from tools.text.demographics import about_others
 from tools.text.tokens import stem, tokens

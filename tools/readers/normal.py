@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from tools.readers.contract import Record, Section
 from tools.text.language import language_of
-from tools.text.spaces import without_gaps
+from tools.text.sentences import without_gaps
 
 LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # what str.splitlines cuts at
 # Controls, the soft hyphen, zero-width space, word joiner and byte order mark: seen by no reader, found by no search.

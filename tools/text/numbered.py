@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from prompts.shown import one_line
+from tools.evidence import Evidence, EvidenceId
 from tools.text.sentences import sentences
 
 LONGEST = 1200  # ours: characters of one sentence that are shown; a longer one is a table or a list
@@ -74,3 +75,18 @@ def _ranks(said: Sequence[str]) -> list[int]:
         rank = next((place for place, heading in enumerate(HEADINGS) if heading.match(sentence)), rank)
         ranks.append(rank)
     return [*ranks[:-1], CONCLUSION] if ranks else []
+
+
+# Pieces of one document side by side, as a model is shown them: they overlap, and a sentence is shown once.
+
+
+def each_once(documents: Sequence[Evidence], numbers: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """Of each document those of its sentences, by number from 1, that no document before it shows."""
+    known: set[tuple[str, int, int]] = set()
+    out: list[tuple[int, ...]] = []
+    for document, own in zip(documents, numbers, strict=True):
+        spans, begin = sentences(document.text), EvidenceId.parse(document.id).start or 0
+        places = {n: (document.document_id, begin + spans[n - 1].start, begin + spans[n - 1].end) for n in own}
+        out.append(tuple(n for n in own if places[n] not in known))
+        known.update(places.values())
+    return out

@@ -16,9 +16,9 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from agent.agent import Agent
+from agent.mcp.asking import told
 from agent.mcp.opening import Opening
 from agent.mcp.server import Service, server_of
-from agent.mcp.told import told
 from graphs.answering.contract import Answer
 from graphs.context import Parts
 from prompts.errors import DataError, InputError

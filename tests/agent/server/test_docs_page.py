@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.web import serving
+from agent import web
 from support.access_matrix import endpoints
 from support.browser import Window, expecting, window
 from support.served import Served
@@ -79,7 +79,7 @@ def test_below_a_path_prefix_requests_go_below_it(server: Served, browser: Any) 
 
 
 def test_without_the_package_of_swagger_ui_there_is_no_such_page(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "find_spec", lambda name: None)
+    monkeypatch.setattr(web, "find_spec", lambda name: None)
     with start().client("") as client:
         assert client.get("/docs").status_code == client.get("/web/swagger-ui.css").status_code == 404
         assert client.get("/").status_code == client.get("/web/js/app.js").status_code == 200

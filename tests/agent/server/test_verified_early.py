@@ -17,7 +17,7 @@ import pytest
 from agent.agent import Agent
 from agent.conversation import Step
 from graphs.answering.contract import Answer, AnswerView, Draft
-from graphs.answering.markdown import markdown_of
+from graphs.answering.rendering import markdown_of
 from graphs.triage.contract import RedFlag, SessionView, TriageDecision
 from graphs.verification.local import VerifierLocal
 from support.api_clients import events

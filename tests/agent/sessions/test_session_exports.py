@@ -254,7 +254,7 @@ def test_lists_quotations_and_what_xml_cannot_hold_are_written() -> None:
 
 
 def test_a_full_text_of_a_search_is_cited_by_the_record_that_pubmed_sent(agent: Agent) -> None:
-    from agent.references import references_of
+    from agent.sessions.export import references_of
 
     text = "It helped."
     copy = Evidence(id=f"pmc:PMC9@0-{len(text)}", text=text, title="T", kind="article", origin=Origin.RETRIEVED)

@@ -16,7 +16,7 @@ import pytest
 from agent.agent import Agent
 from agent.server.logs import JsonFormatter
 from agent.settings import load_settings
-from agent.telemetry import following, opening
+from agent.telemetry import contract, following
 from agent.telemetry.settings import TelemetrySettings
 from prompts.errors import InputError
 from support import processes
@@ -193,7 +193,7 @@ def test_the_queue_is_bounded_and_what_was_lost_is_told(
 
 
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(opening, "find_spec", lambda name: None)
+    monkeypatch.setattr(contract, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"anamnesis\[telemetry\]"):
         Agent(home=tmp_path / "home", parts=parts(), telemetry={"endpoint": "http://127.0.0.1:1"})
 

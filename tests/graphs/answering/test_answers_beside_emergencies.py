@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphs.answering.urgent import beside_flags
+from graphs.answering.constrained import beside_flags
 from graphs.triage.contract import Kind, RedFlag
 from tools.contract import Differential, FollowUpQuestion, RankedDisease
 

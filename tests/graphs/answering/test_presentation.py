@@ -11,9 +11,8 @@ from rich.console import Console
 
 from agent.cli.render import show_answer
 from graphs.answering.contract import Answer, Choice, Diagnosis, Usage
-from graphs.answering.html import html_of
-from graphs.answering.markdown import markdown_of
 from graphs.answering.presentation import Presentation, as_data, present, source_facts
+from graphs.answering.rendering import html_of, markdown_of
 from graphs.triage.contract import RedFlag
 from graphs.verdicts.contract import Certainty, Verdict, VerdictValue
 from support.verdict_evidence import piece

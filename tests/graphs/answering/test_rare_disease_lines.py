@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphs.answering.contract import AnswerView, Draft
-from graphs.answering.rare_answer import RareWriter
+from graphs.answering.differential_answer import RareWriter
 from graphs.triage.contract import Kind, SessionView
 from graphs.triage.local import classify
 from graphs.verification.local import VerifierLocal

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphs.answering.contract import Answer
+from graphs.answering.notices import uncovered
 from graphs.answering.presentation import present
-from graphs.answering.uncovered import uncovered
 from tools.contract import Notice
 from tools.evidence import Evidence, Origin, Statement, cite
 

@@ -11,8 +11,8 @@ from graphs.differential_filter.by_model import DocumentFilterByModel
 from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict
 from graphs.differential_filter.local import DocumentFilterLocal
 from graphs.judging.key_terms import KeyTerms
-from graphs.kads.choosing import ChooserByModel
-from graphs.kads.in_order import SelectorInOrder
+from graphs.kads.by_model import ChooserByModel
+from graphs.kads.local import SelectorInOrder
 from support.judging_models import chooses_by_words, judges_by_words, model_by
 from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from graphs.differential_filter.keeping import DocumentFilterOff
+from graphs.differential_filter.local import DocumentFilterOff
 from tools.evidence import Evidence, Origin, Status
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphs.differential_filter.contract import Stance, Verdict
-from graphs.kads.choosing import BESIDE, SILENT, ChooserByModel, ChoosingSettings
+from graphs.kads.by_model import BESIDE, SILENT, ChooserByModel, ChoosingSettings
 from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from prompts.metering import Meter, metered
 from support.judging_models import model_by, reply, said

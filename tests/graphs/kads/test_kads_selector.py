@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from graphs.differential_filter.local import DocumentFilterLocal
-from graphs.kads.by_model import SelectorByModel
-from graphs.kads.choosing import ChooserByModel
+from graphs.kads.by_model import ChooserByModel, SelectorByModel
 from graphs.kads.contract import Selection, Selector
 from graphs.kads.local import KadsSettings, SelectorLocal, spans_overlap
 from support.judging_models import model_by, selects_by_words

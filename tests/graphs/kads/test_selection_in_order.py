@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from graphs.kads.contract import Selection
-from graphs.kads.in_order import SelectorInOrder
+from graphs.kads.local import SelectorInOrder
 from tools.evidence import Evidence, Found, Origin, Status
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphs.kads.by_model import PUBLISHED, ModelSelectorSettings, SelectorByModel, chosen_of
 from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from prompts.metering import Meter, metered
-from prompts.selection import SelectionReply
+from prompts.research import SelectionReply
 from support.judging_models import model_by, reply, said, shown_documents
 from support.scripted_model import Request, Scripted
 from tools.evidence import Evidence, Origin, Status

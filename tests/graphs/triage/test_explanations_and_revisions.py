@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from graphs.triage.contract import Aspect, Kind, SessionView, TriageDecision
 from graphs.triage.emergency import red_flags
-from graphs.triage.facts import Fact, changes_in, facts_of, text_of
+from graphs.triage.facts import Fact, add, changes_in, facts_of, revise, text_of
 from graphs.triage.local import TriageLocal
-from graphs.triage.revisions import add, revise
 
 CASE = "45F with pain in the right knee for 2 weeks, worse on stairs. No fever, T 38.2."
 NAMES = {"gout": "gout", "PE": "pulmonary-embolism", "痛风": "gout"}

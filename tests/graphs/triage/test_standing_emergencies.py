@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphs.triage.contract import RedFlag, SessionView, TriageDecision
-from graphs.triage.emergency import red_flags
+from graphs.triage.emergency import QUIET, merged, red_flags, with_open
 from graphs.triage.local import TriageLocal
-from graphs.triage.standing import QUIET, merged, with_open
 
 TRIAGE = TriageLocal()
 CHEST = "61-year-old man, crushing pain behind the breastbone for an hour, sweating and grey."

@@ -7,9 +7,8 @@ from collections.abc import Collection
 import pytest
 
 from graphs.triage.contract import AskedQuestion
-from graphs.triage.facts import facts_of, text_of
+from graphs.triage.facts import facts_of, revise, text_of
 from graphs.triage.follow_up import read_reply
-from graphs.triage.revisions import revise
 
 ASKED = AskedQuestion(finding="anxiety", text="Do you feel anxious?")
 NAMES = {"rash": "rash", "worries": "anxiety", "weight": "weight-loss"}

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.datasets.closed import OwnDocument
-from graphs.verdicts.contract import Certainty, Stage, VerdictValue
+from graphs.verdicts.contract import Certainty, Stage, VerdictValue, value_in_words
 from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings
-from graphs.verdicts.shown import value_in_words
 from graphs.verdicts.studies import Document, Studies, as_tested, of_a_part, parts_of, significance, significances
 from graphs.verdicts.topical import topical
 from support.scripted_reader import NO, YES, ScriptedReader, reading

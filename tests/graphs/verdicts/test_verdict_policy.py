@@ -9,7 +9,7 @@ import pytest
 from graphs.verdicts import local
 from graphs.verdicts.contract import Certainty, VerdictJudge, VerdictValue
 from graphs.verdicts.local import VerdictJudgeLocal, VerdictSettings, in_context
-from graphs.verdicts.matter import is_caveat, of_another_matter
+from graphs.verdicts.topical import is_caveat, of_another_matter
 from support.scripted_reader import BESIDE, MIXED, NO, UNRELATED, UNSETTLED, YES, ScriptedReader, reading
 from support.verdict_evidence import carrying, piece, quote
 from tools.encoders import Encoder

@@ -8,8 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from graphs.answering.contract import ANSWER_SCHEMA, Answer
-from graphs.verdicts.contract import Certainty, Verdict, VerdictValue
-from graphs.verdicts.shown import facts, headed
+from graphs.verdicts.contract import Certainty, Verdict, VerdictValue, facts, headed
 from tools.messages import LANGUAGES, messages
 
 VERDICT = Verdict(

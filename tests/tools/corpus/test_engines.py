@@ -15,11 +15,10 @@ import pytest
 from prompts.errors import DataError, InputError, ServiceError
 from support.corpus_files import Deadly, KilledOnce, MemoryBackend, Missing, open_encoder, publication, write_xml
 from tools.corpus.building import Wanted, build
-from tools.corpus.contract import Recipe
+from tools.corpus.contract import RaySettings, Recipe
 from tools.corpus.folder import Folder
 from tools.corpus.local_engine import LocalEngine
 from tools.corpus.ray_engine import RayEngine
-from tools.corpus.settings import RaySettings
 
 TESTS = Path(__file__).parents[2]
 RECIPE = Recipe(encoder="counting", dimension=32, block=20)
@@ -63,7 +62,7 @@ from tools.corpus.building import Wanted, build
 from tools.corpus.contract import Recipe
 from tools.corpus.local_engine import LocalEngine
 from tools.corpus.ray_engine import RayEngine
-from tools.corpus.settings import RaySettings
+from tools.corpus.contract import RaySettings
 
 home, source, engine = sys.argv[1:]
 wanted = Wanted("papers", [Path(source)], Recipe(encoder="counting", dimension=32, block=20))

@@ -12,8 +12,8 @@ from prompts.tool_arguments import FillKnowledgeGaps as Arguments
 from tools.contract import Finding, Outcome, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
+from tools.gaps.contract import GapSettings
 from tools.gaps.local import coverage_matrix, covered_by
-from tools.gaps.settings import GapSettings
 from tools.gaps.tool import FillKnowledgeGaps
 
 

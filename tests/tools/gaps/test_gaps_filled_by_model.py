@@ -17,7 +17,7 @@ from support.scripted_model import Scripted, ScriptedModel, serving_by
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
-from tools.gaps.settings import PUBLISHED, GapSettings
+from tools.gaps.contract import PUBLISHED, GapSettings
 
 QUESTION = "How is an attack of gout treated?"
 HARMS, DIET = "harms of colchicine in gout", "diet in gout"

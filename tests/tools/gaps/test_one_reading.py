@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from prompts.language_model import LanguageModels, ModelSettings
 from prompts.metering import Meter, metered
-from prompts.reading import ReadingReply, sentence_numbers
+from prompts.research import ReadingReply, sentence_numbers
 from support.scripted_model import Scripted, ScriptedModel, serving
 from tools.contract import DocumentReading
 from tools.evidence import Evidence, Origin

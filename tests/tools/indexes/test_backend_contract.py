@@ -14,9 +14,8 @@ from support import engines
 from tools.encoders import Vectors
 from tools.fusion import reciprocal_rank_fusion
 from tools.indexes.backends import backend_for
-from tools.indexes.contract import Backend, CollectionIndex, Entry, Filter, Hit, Part
+from tools.indexes.contract import Backend, CollectionIndex, Entry, Filter, Hit, IndexSettings, Part
 from tools.indexes.local import LocalIndex
-from tools.indexes.settings import IndexSettings
 
 ENCODER, DIMENSION = "test-encoder", 8
 WORDS = [f"{first}{last}" for first in "bdfgklmnprst" for last in ("ofil", "umat", "erix", "atop", "inud")]

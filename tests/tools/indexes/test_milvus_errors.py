@@ -21,11 +21,10 @@ from pydantic import SecretStr
 from prompts.errors import AnamnesisError, DataError, InputError, ServiceError
 from support import engines
 from tools.indexes.backends import backend_for
-from tools.indexes.contract import Entry, Filter, Part
+from tools.indexes.contract import Entry, Filter, IndexSettings, Part
 from tools.indexes.milvus.backend import MilvusBackend
 from tools.indexes.milvus.connection import Connection
 from tools.indexes.milvus.index import MOST, MilvusIndex
-from tools.indexes.settings import IndexSettings
 
 TOKEN = "root:a-secret-of-the-test"  # noqa: S105
 VECTOR = np.array([[1.0, 0.0]], dtype=np.float32)
@@ -125,7 +124,7 @@ def test_a_second_process_is_told_that_the_embedded_engine_is_in_use(tmp_path: P
         "import sys, pathlib\n"
         "from prompts.errors import ServiceError\n"
         "from tools.indexes.milvus.connection import Connection\n"
-        "from tools.indexes.settings import IndexSettings\n"
+        "from tools.indexes.contract import IndexSettings\n"
         "try: Connection.open(IndexSettings(backend='milvus'), pathlib.Path(sys.argv[1]))\n"
         "except ServiceError as error: print(error)\n"
     )
@@ -145,7 +144,7 @@ def test_a_builder_that_was_killed_or_failed_goes_on_and_takes_no_part_twice(tmp
         "import os, signal, sys, pathlib, numpy as np\n"
         "from tools.indexes.contract import Entry, Part\n"
         "from tools.indexes.milvus.backend import MilvusBackend\n"
-        "from tools.indexes.settings import IndexSettings\n"
+        "from tools.indexes.contract import IndexSettings\n"
         "def rows(n):\n"
         "    if n == 2 and sys.argv[2] == 'kill': os.kill(os.getpid(), signal.SIGKILL)\n"
         "    if n == 3 and sys.argv[2] == 'fail': raise SystemExit(1)\n"

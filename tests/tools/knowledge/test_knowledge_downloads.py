@@ -12,7 +12,7 @@ import pytest
 
 from prompts.errors import ServiceError
 from tools.knowledge.catalogue import Entry, catalogue
-from tools.knowledge.downloading import NOTES, download
+from tools.knowledge.staging import NOTES, download
 
 CONTENT = bytes(range(256)) * 4000
 

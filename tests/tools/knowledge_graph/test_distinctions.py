@@ -10,8 +10,8 @@ import pytest
 
 from agent.assembly import STARTER_LIBRARY
 from agent.knowledge_graph import STARTER_GRAPH
-from tools.knowledge_graph.distinctions import confusions, examine
 from tools.knowledge_graph.loader import read_graph
+from tools.knowledge_graph.overview import confusions, examine
 
 Writer = Callable[[Callable[[dict[str, Any]], None] | None], Path]
 

@@ -11,8 +11,8 @@ from tools.encoders import Encoder
 from tools.library.adding import add
 from tools.library.collection import Library
 from tools.library.joined import JoinedLibrary
-from tools.library.removing import remove
 from tools.library.shelf import Shelf
+from tools.library.upkeep import remove
 
 QUERIES = (
     "Do statins help people who never had a heart attack?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tools.encoders import Encoder
-from tools.passages.quotes import Quote, rank_sentences
+from tools.passages.search import Quote, rank_sentences
 
 CROUP = (
     "## Treatment\nA single oral dose of dexamethasone shortens croup. Antibiotics do not help because croup is viral. "

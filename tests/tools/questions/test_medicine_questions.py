@@ -13,8 +13,7 @@ from tools.encoders import MiniLMEncoder
 from tools.library.build import build_library
 from tools.library.collection import Library
 from tools.medicines.pages import starter_pages
-from tools.questions.medicines import MedicineQuestions
-from tools.questions.sentences import NEAREST, SentenceQuestions
+from tools.questions.sentences import NEAREST, MedicineQuestions, SentenceQuestions
 from tools.questions.tool import FindAnsweredQuestion
 from tools.reading.reader import TrainedReader
 

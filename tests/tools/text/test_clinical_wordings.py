@@ -6,9 +6,9 @@ import pytest
 
 from tools.text.abbreviations import ANY_CASE, CAPITALS, expand
 from tools.text.body_sites import compatible, is_only_a_part, side
+from tools.text.clauses import tells_of_medicine, tells_of_none
 from tools.text.demographics import Person, read_person
 from tools.text.measures import readings
-from tools.text.medicines import tells_of_medicine, tells_of_none
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tools.text.body_sites import origin_and_destination
 from tools.text.clauses import clauses
-from tools.text.radiation import origin_and_destination
 
 
 def told(text: str) -> list[tuple[str, bool | None]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tools.knowledge_graph.loader import read_graph
+from tools.knowledge_graph.matching import least_days, only_when, told_days
 from tools.text.clauses import clauses
-from tools.text.durations import least_days, only_when, told_days
 
 
 @pytest.mark.parametrize(

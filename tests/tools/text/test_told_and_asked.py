@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tools.text.allergies import reactions_told
-from tools.text.clauses import clauses
+from tools.text.clauses import clauses, tells_of_none
 from tools.text.demographics import only_age
 from tools.text.measures import readings, with_directions
-from tools.text.medicines import tells_of_none
 from tools.text.questions import without_asked
 
 

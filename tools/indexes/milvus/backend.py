@@ -14,10 +14,9 @@ from typing import Any
 from prompts.errors import DataError, InputError
 from tools.evidence import Frozen
 from tools.files import locked
-from tools.indexes.contract import Manifest, Part, check_made_with
+from tools.indexes.contract import IndexSettings, Manifest, Part, check_made_with
 from tools.indexes.milvus.connection import Connection, NoCollectionError
 from tools.indexes.milvus.index import FORMAT, MilvusIndex, create, literal, new_manifest
-from tools.indexes.settings import IndexSettings
 
 # What Anamnesis notes in Milvus itself about its collections: manifests, and which parts of a build are done.
 REGISTER = "anamnesis_register"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from prompts.errors import DataError, InputError, ServiceError
-from tools.indexes.settings import IndexSettings
+from tools.indexes.contract import IndexSettings
 
 # The packages of the extra ``milvus``, imported when they are needed, with what they do on import held back.
 INSTALL = "Run: pip install 'anamnesis[milvus]'"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from prompts.errors import InputError
 from prompts.tool_arguments import LookupDifferential as Arguments
-from tools.contract import Differential, Outcome, Tool, ToolArtifact, ToolContext
+from tools.contract import Differential, Outcome, RareDisease, Tool, ToolArtifact, ToolContext
 from tools.encoders import Encoder, Vectors
 from tools.evidence import Evidence, Found, Frozen, Origin
 from tools.knowledge_graph.hpo.compiled import load_hpo, load_vectors
@@ -23,7 +23,6 @@ from tools.knowledge_graph.hpo.ontology import LeftOut, Ontology
 from tools.knowledge_graph.hpo.ranking import HpoRanker, Observed
 from tools.knowledge_graph.hpo.reading import Reader, Reading
 from tools.notices import noted
-from tools.rare_diseases import RareDisease
 
 # A rare disease's annotations as readable text, one sentence an annotation, so that each can be quoted exactly.
 REFERENCES = 3  # ours: references named a sentence

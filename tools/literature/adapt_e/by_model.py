@@ -13,7 +13,7 @@ from functools import partial
 
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
-from prompts.query_plan import QueryPlanReply, TermReply
+from prompts.research import QueryPlanReply, TermReply
 from tools.contract import Severity
 from tools.literature.adapt_e.contract import (
     DateRange,

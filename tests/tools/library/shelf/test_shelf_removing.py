@@ -9,9 +9,8 @@ import pytest
 from prompts.errors import DataError, InputError
 from support.own_documents import HashedWords, abstracts, all_well, found, note, outcomes
 from tools.library.adding import add
-from tools.library.checking import check
-from tools.library.removing import rebuild, remove
 from tools.library.shelf import FILE, Shelf
+from tools.library.upkeep import check, rebuild, remove
 
 
 def test_a_document_of_two_files_stays_until_both_are_removed(shelf: Shelf, tmp_path: Path) -> None:

@@ -1,14 +1,22 @@
-"""An answer as Markdown: numbered citations with their quotes, for clients that show or hand on text."""
+"""An answer as Markdown and as HTML: numbered citations with their quotes, and what its calls have cost in words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from graphs.answering.contract import Answer
-from graphs.answering.cost import cost_of
 from graphs.answering.presentation import Line, Presentation, Row, Source, present
-from tools.messages import Messages
+from graphs.completeness.explained import gate_of
+from prompts.metering import Usage
+from tools.messages import Messages, messages
+from tools.notebook.markup import GROUNDS, RULES, clean, rendered
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
 
 MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!$])")  # what Markdown would read as more than text
 LEADING = re.compile(r"^(\s*)([-+=]|\d+[.)])(?=\s|$)", re.MULTILINE)
@@ -126,3 +134,70 @@ def _disease(row: Row, shown: Presentation) -> str:
     marks = f" {row.marks}" if row.marks else ""
     head = f"{row.rank}. **{escaped(row.name)}** ({escaped(row.code)}) {row.share}{marks}"
     return f"{head}{'. ' + told if told else ''}{said}"
+
+
+# An answer as HTML for a notebook: self-contained, without script, and without a request to anywhere.
+#
+# The template (`answer.html`) escapes every text: no markup of a source or a message becomes markup of the page.
+# Origins are told in words and in colour; each statement's citations fold out to the quote inside its passage.
+
+
+def html_of(answer: Answer) -> str:
+    """The whole answer: what to do now, the direct answer, what it rests on, what to ask, sources, how it was found."""
+    shown = present(answer)
+    gate = rendered(gate_of(shown.gate, answer.language)) if shown.gate is not None else ""
+    return _template().render(shown=shown, words=shown.words, gate=gate, cost=cost_of(answer))
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def printable(value: Any) -> Any:
+        return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    made = Environment(
+        loader=PackageLoader("graphs.answering", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"rules": RULES, "grounds": GROUNDS, "pieces": _pieces}
+    return made.get_template("answer.html")
+
+
+def _pieces(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[str, bool]]:
+    """A passage in pieces, each with whether it is quoted; of two quotes that overlap the second begins later."""
+    at = 0
+    for start, end in spans:
+        yield text[at : max(at, start)], False
+        if end > max(at, start):
+            yield text[max(at, start) : end], True
+        at = max(at, end)
+    yield text[at:], False
+
+
+# What calls of language models have cost, in words: the same in the terminal, in Markdown and in a notebook.
+
+
+def cost_of(answer: Answer) -> str:
+    """What the turn of an answer cost; "" when no model was called."""
+    spent = answer.usage.models
+    words = messages(answer.language)
+    return f"{words['cost.models']}{words['list.colon']}{in_words(spent, answer.language)}" if spent.used else ""
+
+
+def in_words(usage: Usage, language: str = "en") -> str:
+    """Calls, tokens and money, what has no price, and replies that were kept from before."""
+    words = messages(language)
+    cost = words.say("cost.money", cost=f"{usage.cost:.4g}")
+    if usage.unpriced:
+        unpriced = words.say("cost.part_priced", cost=cost, calls=usage.unpriced)
+        cost = words["cost.no_price"] if usage.unpriced == usage.calls else unpriced
+    calls = words["cost.one_call"] if usage.calls == 1 else words.say("cost.calls", calls=usage.calls)
+    read, written = usage.input_tokens, usage.output_tokens
+    told = words.say("cost.spent", calls=calls, read=read, written=written, cost=cost)
+    return words.say("cost.kept", spent=told, kept=usage.cached) if usage.cached else told
