@@ -116,6 +116,10 @@ FUNCTION = re.compile(
     r"interest|concentration|pulse|reflexes|balance|eating|feeding|drinking|feeling|sensation|vision|hearing|hungry|period|periods)",
     re.IGNORECASE,
 )
+# To be denied an ability is a finding: "hasn't been able to close his eye".
+DISABILITY = re.compile(
+    r"(?:\b(?:not|never|no longer)|n[’']?t)(?: \w+){0,2}? able to\b|\bcan no longer\b", re.IGNORECASE
+)
 DEFICIT = re.compile(
     r"\b(?:loss of|lost|lack of|lacking|absent|missing|reduced)\b|\b(?:hearing|hair|weight|visual) loss\b", re.I
 )
