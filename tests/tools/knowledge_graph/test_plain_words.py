@@ -7,7 +7,7 @@ import pytest
 from tools.knowledge_graph.lookup import KnowledgeGraph
 
 
-def told(graph: KnowledgeGraph, case: str, finding: str) -> bool | None | str:
+def told(graph: KnowledgeGraph, case: str, finding: str) -> bool | str | None:
     """How a case tells of a finding; "nothing" where it does not."""
     return next((f.present for f in graph.look_up(case).findings if f.id == finding), "nothing")
 
