@@ -203,7 +203,7 @@ class Matcher:
             named = np.array([unit.text in names for names in self._named])
             named[[above for n in np.flatnonzero(named) for above in self._above[n]]] = True
             allowed = allowed * (named if named.any() else self._measured)
-        allowed = allowed * self._plain_words.tellable(unit.text)
+        allowed = allowed * self._plain_words.tellable(unit.text, denied=unit.denied)
         if ALLERGIC.search(unit.text):  # nobody takes what an allergy is to
             allowed = allowed * ~self._medicines
         weight = np.where(self._lasting, 1.0, LATE).astype(np.float32) if clause.past else np.float32(1.0)

@@ -35,11 +35,13 @@ class Told(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """The words without one of which a text does not tell of a finding, and where it needs one."""
+    """The words without one of which a text does not tell of a finding, where it needs one, and whether a denial alone
+    does."""
 
     finding: str
     word: re.Pattern[str]
     where: re.Pattern[str]
+    denied: bool
 
 
 class PlainWords:
@@ -91,11 +93,12 @@ class PlainWords:
     def _lessens_nothing(self, text: str) -> bool:
         return self._words["lessened"].search(text) is None
 
-    def tellable(self, text: str) -> NDArray[np.bool_]:
-        """Array (findings,): whether a text has the words that a finding needs."""
+    def tellable(self, text: str, *, denied: bool) -> NDArray[np.bool_]:
+        """Array (findings,): whether a text that states or denies something has the words that a finding needs."""
         out = np.ones(self._count, dtype=bool)
         for finding, row in self._needs:
-            out[finding] = row.where.search(text) is None or row.word.search(text) is not None
+            if (denied or not row.denied) and row.where.search(text):
+                out[finding] = row.word.search(text) is not None
         return out
 
 
@@ -121,6 +124,7 @@ def _rows() -> tuple[tuple[Told, ...], tuple[Needs, ...], dict[str, re.Pattern[s
         for row in written["told"]
     )
     needs = tuple(
-        Needs(row["finding"], pattern(row, "word", NEVER), pattern(row, "where", anywhere)) for row in written["needs"]
+        Needs(row["finding"], pattern(row, "word", NEVER), pattern(row, "where", anywhere), row.get("denied", False))
+        for row in written["needs"]
     )
     return told, needs, {name: re.compile(text, re.IGNORECASE) for name, text in words.items()}
