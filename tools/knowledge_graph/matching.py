@@ -121,6 +121,7 @@ class Matcher:
         plain = self._plainly(clauses, scores, assured)
         out: list[Match] = []
         for c, clause in enumerate(clauses):
+            ruled_out = {f for f, present in plain[c].items() if not present}
             denied: set[int] = set()
             plainly: set[int] = set()
             able = clause.present is True and self._plain_words.able(clause.text)
@@ -130,6 +131,8 @@ class Matcher:
                 if absent and plainly and scores[c, f] < PLAINLY and not self._denied_with(int(f), plainly):
                     continue
                 plainly |= {int(f)} if absent and scores[c, f] >= PLAINLY else set()
+                if said is None and ruled_out & self._above[f]:
+                    continue
                 lack = said is None and positive[c, f]
                 if scores[c, f] > 0 and not (lack and denied & self._above[f]):  # no cough is no dry cough
                     stated = True if positive[c, f] else clause.present

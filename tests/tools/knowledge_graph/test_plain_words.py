@@ -54,6 +54,7 @@ def test_a_lack_told_as_a_negation_is_present(starter_graph: KnowledgeGraph, cas
     ("case", "finding"),
     [
         ("The rash faded when I pressed a glass on it.", "petechiae"),
+        ("She has red spots that fade when I press a glass on them.", "petechiae"),
         ("按压褪色的皮疹。", "petechiae"),
         ("I still enjoy my hobbies.", "loss-of-interest"),
         ("I sleep well and eat well.", "difficulty-sleeping"),
