@@ -35,7 +35,7 @@ from tools.evidence import Evidence, Frozen, SameWork, Statement
 from tools.medicines.constraints import constraints_in
 from tools.spelling import mended
 from tools.text.clauses import clauses
-from tools.text.demographics import read_person
+from tools.text.demographics import read_person, without_mentions
 from tools.text.sentences import sentences
 
 # The patient as read from what was told: for a reader of the answer to see what it was held to.
@@ -76,7 +76,9 @@ def patient_of(told: str) -> Patient | None:
 
 
 def _pregnant(stated: str) -> bool | None:
-    told = [c.present for c in clauses(stated) if not (c.other or c.past) and PREGNANT.search(c.text)]
+    plain = without_mentions(stated)
+    own = [c for c in clauses(stated) if not (c.other or c.past)]
+    told = [c.present for c in own if PREGNANT.search(c.text if c.present is False else plain[c.start : c.end])]
     return True if True in told else False if False in told else None
 
 

@@ -15,7 +15,7 @@ from tools.evidence import Origin, Statement, Status
 from tools.medicines.names import medicines_in
 from tools.messages import messages
 from tools.text.clauses import clauses
-from tools.text.demographics import read_person
+from tools.text.demographics import read_person, without_mentions
 from tools.text.negation import MOTHERS
 
 # The rule by which an answer asks for a clinician's review. It is ours, open and small; docs/sessions.md states it.
@@ -129,7 +129,7 @@ def _concern(answer: Answer, told: list[Statement]) -> bool:
 def _vulnerable(patient: str, question: str) -> Iterator[str]:
     """Pregnancy and childhood: of the patient where there is one, else of those whom the question is about."""
     age = read_person(patient).age if patient else None
-    stated = _stated(patient, introduced=age is not None) if patient else question
+    stated = _stated(patient, introduced=age is not None) if patient else without_mentions(question)
     if PREGNANT.search(stated):
         yield "pregnancy"
     of_children = CHILD.search(MOTHERS.sub("", stated)) is not None
@@ -140,8 +140,10 @@ def _vulnerable(patient: str, question: str) -> Iterator[str]:
 def _stated(patient: str, *, introduced: bool) -> str:
     """What the case states as present now. What it tells of others is left out where the patient is introduced by age:
     without one, "my daughter" may well be the patient."""
-    told = clauses(patient)
-    return ". ".join(c.text for c in told if c.present is not False and not c.past and not (introduced and c.other))
+    told, plain = clauses(patient), without_mentions(patient)
+    return ". ".join(
+        plain[c.start : c.end] for c in told if c.present is not False and not c.past and not (introduced and c.other)
+    )
 
 
 def with_review(answer: Answer, case: str) -> Answer:

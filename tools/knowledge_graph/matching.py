@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tools.encoders import MINILM, Encoder
 from tools.knowledge_graph.compiled import CompiledGraph
 from tools.knowledge_graph.loader import SHARED
+from tools.knowledge_graph.plain_words import PlainWords
 from tools.knowledge_graph.schema import FindingNode
 from tools.knowledge_graph.spoken import Spoken
 from tools.knowledge_graph.units import SPREADS, Unit, units_of
@@ -42,6 +43,7 @@ _ONE_PART = re.compile(
     r"(?:leg|ankle|foot|calf|arm|hand|knee|eye|ear|shin|thigh|wrist|shoulder|hip)\b",
     re.IGNORECASE,
 )
+_INABILITY = re.compile(r"\b(?:unable|inability|cannot|could not|not able)\b", re.IGNORECASE)
 _PAIN = re.compile(r"\b(?:pains?|\w*aches?|soreness|discomfort|cramps?)\b|[痛疼]", re.IGNORECASE)
 Matrix = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -93,6 +95,8 @@ class Matcher:
         self._named = [frozenset((f.name, *f.say)) for f in findings]
         self._lasting = np.array([f.kind in ("history", "exposure", "habit") for f in findings])
         self._kinds = Kinds(findings)
+        self._plain_words = PlainWords(findings)
+        self._inability = np.array([_INABILITY.search(f.name) is not None for f in findings])
         self._never = np.array([f.only_shown for f in findings])
         self._least = np.array([least_days(f.name) for f in findings])
         position = {f.id: i for i, f in enumerate(findings)}
@@ -112,20 +116,40 @@ class Matcher:
         if not units:
             return []
         scores, positive, sims, assured = self._by_clause(clauses, units)
+        plain = self._plainly(clauses, scores, assured)
         out: list[Match] = []
         for c, clause in enumerate(clauses):
+            ruled_out = {f for f, present in plain[c].items() if not present}
             denied: set[int] = set()
             plainly: set[int] = set()
+            able = clause.present is True and self._plain_words.able(clause.text)
             for f in np.argsort(-scores[c], kind="stable")[:TOP_M]:
-                absent = not positive[c, f] and clause.present is False
+                said = plain[c].get(int(f), False if able and self._inability[f] else None)
+                absent = said is None and not positive[c, f] and clause.present is False
                 if absent and plainly and scores[c, f] < PLAINLY and not self._denied_with(int(f), plainly):
                     continue
                 plainly |= {int(f)} if absent and scores[c, f] >= PLAINLY else set()
-                if scores[c, f] > 0 and not (positive[c, f] and denied & self._above[f]):  # no cough is no dry cough
+                if said is None and ruled_out & self._above[f]:
+                    continue
+                lack = said is None and positive[c, f]
+                if scores[c, f] > 0 and not (lack and denied & self._above[f]):  # no cough is no dry cough
                     stated = True if positive[c, f] else clause.present
+                    if said is not None:
+                        stated = said if clause.present is not None else None
                     denied |= set() if stated is not False else {int(f)}
                     out.append(Match(c, int(f), float(scores[c, f]), float(sims[c, f]), stated, bool(assured[c, f])))
         return out
+
+    def _plainly(self, clauses: Sequence[Clause], scores: Matrix, assured: Flags) -> list[dict[int, bool]]:
+        """What the words of each clause plainly state or deny, which then counts whatever it is like."""
+        told = self._plain_words.told(clauses)
+        for c, (clause, found) in enumerate(zip(clauses, told, strict=True)):
+            for f in list(found):
+                if clause.reading or (clause.other and not self._of_others[f]):
+                    del found[f]
+                else:
+                    scores[c, f], assured[c, f] = max(scores[c, f], PLAINLY), True
+        return told
 
     def _denied_with(self, finding: int, plainly: set[int]) -> bool:
         """Whether a finding is denied with others that a clause plainly denies: a kind of one, which no examination
@@ -180,6 +204,7 @@ class Matcher:
             named = np.array([unit.text in names for names in self._named])
             named[[above for n in np.flatnonzero(named) for above in self._above[n]]] = True
             allowed = allowed * (named if named.any() else self._measured)
+        allowed = allowed * self._plain_words.tellable(unit.text, denied=unit.denied)
         if ALLERGIC.search(unit.text):  # nobody takes what an allergy is to
             allowed = allowed * ~self._medicines
         weight = np.where(self._lasting, 1.0, LATE).astype(np.float32) if clause.past else np.float32(1.0)

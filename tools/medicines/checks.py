@@ -21,7 +21,7 @@ from tools.medicines.records import STATES, Advice, Caution, ChildCaution, Recor
 from tools.spelling import mended
 from tools.text.abbreviations import expand
 from tools.text.clauses import Clause, clauses
-from tools.text.demographics import read_person
+from tools.text.demographics import read_person, without_mentions
 from tools.text.frequency import zipf
 from tools.text.measures import readings
 from tools.text.questions import is_question, parts
@@ -259,7 +259,8 @@ def _read(case: str, question: str, asked_for: str) -> Told:
     read = tuple(c for c in clauses(text) if c.present is not False and c.start not in theirs)
     now = [c for c in read if not c.past]
     person = read_person(text)
-    ill = [_less_vaccines(c.text) for c in now]
+    plain = without_mentions(text)
+    ill = [_less_vaccines(plain[c.start : c.end]) for c in now]
     states = {s: m[0] for s in STATES for clause in ill if (m := _words()[s].search(clause)) is not None}
     if {"pregnancy", "breastfeeding"} & states.keys():
         states.pop("children", None)  # a mother's baby is no patient
@@ -267,7 +268,7 @@ def _read(case: str, question: str, asked_for: str) -> Told:
         states.pop("pregnancy")  # weeks since the birth
     age = person.age
     if age is None and "children" in states:
-        age = next((years for word, years in AGES.items() if _words()[word].search(text)), None)
+        age = next((years for word, years in AGES.items() if _words()[word].search(plain)), None)
     for state, told_by_age in (("children", age is not None and age < GROWN), ("older", (age or 0) >= OLD)):
         if told_by_age and not {"pregnancy", "breastfeeding"} & states.keys():
             states.setdefault(state, "")

@@ -391,7 +391,7 @@ def _understand(text: str, where: Span, number: int, absent: bool, past: bool, o
     words = where.of(text)
     told = expand(mended(words), text)
     plain, normal = _without_negation(told, absent)
-    if absent and negation.FUNCTION.fullmatch(plain):
+    if absent and (negation.FUNCTION.fullmatch(plain) or negation.DISABILITY.search(told)):
         plain, absent = told, False
     uncertain = negation.UNCERTAIN.search(words) is not None or text.endswith("?", 0, where.start)
     present: bool | None = not (absent or normal)

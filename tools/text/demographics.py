@@ -14,8 +14,16 @@ class Person(NamedTuple):
 
 
 YEARS = {"year": 1.0, "yr": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 1 / 52, "wk": 1 / 52, "day": 1 / 365}
-NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twelve".split(), range(1, 13), strict=True))
-_NUMBER = rf"(\d{{1,3}}(?:\.\d)?|{'|'.join(NUMBERS)})"
+_ONES = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+NUMBERS = dict(zip(_ONES.split(), range(1, 20), strict=True))
+NUMBERS |= dict(zip(_TENS.split(), range(20, 100, 10), strict=True))
+NUMBERS |= {f"{ten} {one}": NUMBERS[ten] + NUMBERS[one] for ten in _TENS.split() for one in _ONES.split()[:9]}
+_WORDED = "|".join(name.replace(" ", "[ -]") for name in sorted(NUMBERS, key=lambda n: -len(n)))
+_NUMBER = rf"(\d{{1,3}}(?:\.\d)?|{_WORDED})"
 SEX_WORDS = {
     "female": r"woman|female|lady|girl|daughter|mother|wife|grandmother|grandma|granny|gran|nana?|mum|mom|sister|"
     r"step(?:mother|mum|mom|daughter|sister)|aunt(?:ie|y)?|niece|girlfriend|lass|mrs|ms",
@@ -62,7 +70,9 @@ _AGE = (
     re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*(y)\.?/?o\b", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*[- ]?(?:[MF]\b|(?:y|yo|yr)[ -]?(?:[MF]\b|male\b|female\b))"),
-    re.compile(r"(?<!\bat )(?<!\bfrom )(?<!\bsince )(?<!\buntil )\b(?:aged?|age:)\s*(\d{1,3})\b", re.IGNORECASE),
+    re.compile(
+        rf"(?<!\bat )(?<!\bfrom )(?<!\bsince )(?<!\buntil )\b(?:aged?|age:)\s*(\d{{1,3}}|{_WORDED})\b", re.IGNORECASE
+    ),
     re.compile(
         rf"(?<!\bsince )(?<!\bwhen )(?<!\buntil )\b(?:I(?:'|’)?m|I am|s?he(?:'|’)?s|turned|"
         rf"(?:I|s?he|who|pt|patient|{'|'.join(SEX_WORDS.values())}) (?:is|am|was))"
@@ -156,7 +166,7 @@ def age_in(text: str) -> tuple[float | None, tuple[int, int]]:
         match = pattern.search(text)
         if match:
             written = next(filter(None, match.groups()))
-            number = float(NUMBERS.get(written.lower(), 0) or written)
+            number = float(NUMBERS.get(written.lower().replace("-", " "), 0) or written)
             unit_word = match[2].lower() if pattern is _AGE[0] else "year"
             age = number * YEARS[unit_word]
             if age <= MAX_AGE:
@@ -216,6 +226,65 @@ def _by_pronouns(text: str) -> str | None:
     if counts["female"] == counts["male"]:
         return None
     return max(counts, key=lambda sex: counts[sex])
+
+
+# What sounds like a state of the patient and is none; ours.
+_NOT_PREGNANT = re.compile(
+    r"\b(?:pregnancy|hcg) tests?\b(?![^.;?!]{0,40}(?<!not )\bpositive)|"
+    r"(?:\b(?:prevent\w*|avoid\w*|against|protect\w* (?:\w+ )?(?:from|against)|(?:risk|chances?|fear) of|worr\w+ about|"
+    r"no (?:wish|plans?|desire) (?:to|for)|trying not to)|(?:\bnot|n[’']?t|\bnever) "
+    r"(?:want\w*|wish\w*|plan\w*|hop\w*|try\w*|intend\w*|ready)(?: to| for| on)?) "
+    r"(?:an? |unwanted |unplanned |another )*(?:(?:get(?:ting)?|be(?:ing|com(?:e|ing))?|fall(?:ing)?) )?"
+    r"(?:pregnan\w+|conceiv\w*)|(?:防止|避免|预防|不想|不打算|没打算|担心|怕)(?:意外)?怀孕",
+    re.IGNORECASE,
+)
+_TESTED_NEGATIVE = re.compile(
+    r"\b(?:pregnancy|hcg|home) tests?\b[^.;?!]{0,30}\bnegative|"
+    r"(?s:\A(?!.*\b(?:covid|corona\w*|flu|strep|HIV|allergy|drugs?)\b).*?)\b(?:the|a|my|her) tests?"
+    r"(?: (?:was|is|were|are|came back|come back|has|turned out|results?|says?|showed?|reads?))*\W+negative|"
+    r"\bnegative (?:pregnancy |hcg |home |urine )?test|(?:验孕|早孕|怀孕|妊娠|HCG)[^。；]{0,6}阴性",
+    re.IGNORECASE,
+)
+_THOUGHT_PREGNANT = re.compile(
+    r"\b(?:thought|think|thinking|worried|afraid|scared|wonder\w*|might|may|could|possibl\w+|unsure|sure|whether|if)\b"
+    r"[^.;?!]{0,25}\bpregnan\w+|(?:以为|怀疑|担心|可能)[^。；，]{0,4}怀孕",
+    re.IGNORECASE,
+)
+_NO_CHILD = re.compile(
+    r"\b(?:(?:want\w*|wish\w*|plan\w*)(?: (?!my|our|his|her|the)\w+){0,2}|(?:have|has|had|with|no|without)"
+    r"(?: (?:two|three|four|five|six|\d|no|any|other|several|grown|grown-up|adult|more)){0,2}(?<!have)(?<!has)(?<!had)"
+    r"(?<!with)) (?:child|children|kids?|bab(?:y|ies))\b(?! (?:with|who|whose|that|is|has|had|aged?|of)\b)"
+    r"(?!,? (?:aged? )?\d)|"
+    r"(?:不|没|暂时|以后|打算|准备|想)(?:想|打算|准备|再)?(?:要|生|有)(?:个)?(?:孩子|宝宝|小孩)",
+    re.IGNORECASE,
+)
+_GROWN_FIRST = re.compile(
+    r"^(?:[^.;!?]{0,40}?\b(?:my|our|an?|the|his|her) (?:\w+ ){0,3})?\W*(?:(?:elderly|old|older|frail) )*"
+    r"(?:mother|mum|mummy|mom|father|dad|daddy|grand(?:mother|father|ma|pa|dad)|gran(?:ny)?|nana?|husband|wife|aunt\w*|"
+    r"uncle|lady|wom[ae]n|gentleman|man|mrs|mr)\b"
+    r"(?! (?:\w+ )?(?:says?|said|notice[sd]?|thinks?|found|told|tells|brought|is worried|worries|and (?:I|my|our))\b)",
+    re.IGNORECASE,
+)
+_CHILD_OF = r"(?:grand)?(?:sons?|daughters?|child|children|kids?)(?: in law|-in-law)?"
+_TELLING_CHILD = re.compile(
+    rf"\b(?:my|our|her|his|their|the|an?) (?:\w+ )?{_CHILD_OF} (?:who )?(?:\w+ )?"
+    rf"(?:says?|said|tells?|told|notice[sd]?|thinks?|reports?|reported|saw|found|brought|heard|called|lives?|helps?|cares)\b|"
+    rf"\b(?:says|said|reports|according to|by|with|lives with) (?:my|our|her|his|the) {_CHILD_OF}\b|"
+    rf"\b(?:her|his|their) (?:\w+ )?{_CHILD_OF}\b|\b(?:a |the )?{_CHILD_OF} (?:reports|says|tells)\b",
+    re.IGNORECASE,
+)
+_I_AM_CHILD = re.compile(rf"\bI(?:['’]m| am) (?:her|his|the|their) (?:\w+ )?{_CHILD_OF}\b", re.IGNORECASE)
+
+
+def without_mentions(text: str) -> str:
+    """A text with spaces in place of what is no state of the patient: a pregnancy that is tested for, ruled out or not
+    wanted, children that somebody has or wants, a grown patient's child who tells the story."""
+    patterns = [_NOT_PREGNANT, _NO_CHILD, _I_AM_CHILD]
+    patterns += [_THOUGHT_PREGNANT] * (_TESTED_NEGATIVE.search(text) is not None)
+    patterns += [_TELLING_CHILD] * (_GROWN_FIRST.search(text) is not None or _I_AM_CHILD.search(text) is not None)
+    for pattern in patterns:
+        text = pattern.sub(lambda m: " " * len(m[0]), text)
+    return text
 
 
 # Texts on other people than whom a question is about; ours.

@@ -29,8 +29,9 @@ PSEUDO = re.compile(
     rf"\b(?:no (?:better|relief|improvement|idea|matter|worse|doubt|different|(?:changes?|increase)\b(?!{_OF_NOTE}))|"
     r"not (?:only|just|sure|"
     r"certain|quite|improv\w+|help\w*|better|settl\w+|go(?:ing|ne)? away|as (?:well|much))|"
-    r"(?:won't|will not|does(?:n't| not)|did(?:n't| not)|has(?:n't| not)) "
-    r"(?:go(?:ne)? away|stop\w*|settl\w*|improv\w*|help\w*|get better|shift\w*|clear\w*)|"
+    r"(?:will not|(?:wo|do|does|did|has|have|is|are)(?:n[’']?t| not)) "
+    r"(?:(?:go|gone|going) (?:away|down|off)|stop\w*|settl\w*|improv\w*|help\w*|get(?:ting)? better|shift\w*|clear\w*|"
+    r"disappear\w*|vanish\w*|fad(?:e|ed|ing)|subsid\w+|resolv\w+|eas(?:e|ed|ing)|heal\w*|let up|come down|g[eo]t rid)|"
     rf"{NOT_THERE}|without (?:relief|improvement|warning|trying|success)|cannot stop|can't stop|"
     r"nothing (?:helps|works|eases)|"
     rf"(?:not|(?:is|was|are)n[’']?t) (?:an? )?(?:{_VERY}?(?:severe|intense|terrible|awful|bad|excruciating)|"
@@ -102,7 +103,8 @@ REPORTS = re.compile(
 )
 PAST = re.compile(
     r"\b(?:as a (?:kid|child|teenager|baby|boy|girl)|in (?:my|his|her) (?:childhood|teens|twenties|youth)|in childhood|"
-    r"years? ago|last year|in (?:19|20)\d\d|past (?:medical|surgical)? ?history|previous(?:ly)?|used to|resolved|"
+    r"years? ago|last year|in (?:19|20)\d\d|past (?:medical|surgical)? ?history|previous(?:ly)?|used to|"
+    r"(?<!not )(?<!n't )(?<!n’t )resolved|"
     r"history of)\b|既往|曾经|以前|小时候|年前|病史",
     re.IGNORECASE,
 )
@@ -116,6 +118,10 @@ FUNCTION = re.compile(
     r"interest|concentration|pulse|reflexes|balance|eating|feeding|drinking|feeling|sensation|vision|hearing|hungry|period|periods)",
     re.IGNORECASE,
 )
+# To be denied an ability is a finding: "hasn't been able to close his eye".
+DISABILITY = re.compile(
+    r"(?:\b(?:not|never|no longer)|n[’']?t)(?: \w+){0,2}? able to\b|\bcan no longer\b", re.IGNORECASE
+)
 DEFICIT = re.compile(
     r"\b(?:loss of|lost|lack of|lacking|absent|missing|reduced)\b|\b(?:hearing|hair|weight|visual) loss\b", re.I
 )
@@ -128,7 +134,7 @@ ZH_NEGATION = re.compile(r"否认|没有|并无|未见|未诉|未再|未曾|从�
 # Words that hold a negating character and name a finding themselves, or no negation of one.
 ZH_PSEUDO = re.compile(
     r"无力|无汗|无法|无痛|无痰|无家|无保护|无症状|没劲|没力|没胃口|没精神|没食欲|没来|没打|没用|不适|不清|不振|不能|不规则|不齐|不足|不安|不畅|不宁|"
-    r"不自主|不稳|不全|不明|不动|不通|不出|不下|不上|不开|不住|不停|不断|不尽|不好|不想|不敢|不遂|不集中|不舒|不缓解|不减|不好转|不消|不退|不止|不同|不吃|不到|不了|不洁|不痛的|"
+    r"不自主|不稳|不全|不明|不动|不通|不出|不下|不上|不开|不住|不停|不断|不尽|不好|不想|不敢|不遂|不集中|不愈|不褪|不着(?!急)|不舒|不缓解|不减|不好转|不消|不退|不止|不同|不吃|不到|不了|不洁|不痛的|"
     r"不痒的|不运动|不活动|不时|不久|不少|不得|未婚|未育|未愈|毫无|对不|不真实|不见|不定|无价值|不起"
 )
 

@@ -207,3 +207,24 @@ def test_how_a_place_feels_is_told_of_that_place() -> None:
 
 def test_a_relative_beside_ones_own_complaint_is_no_patient() -> None:
     assert any(c.other for c in clauses("I have chest pain. My husband is 55 and has asthma."))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My cough isn't going away.",
+        "The fever hasn't come down.",
+        "The itching doesn't ease.",
+        "My sore throat hasn't resolved.",
+        "He isn't able to close his eye.",
+        "She can no longer walk.",
+        "伤口不愈合。",
+    ],
+)
+def test_what_does_not_go_away_or_cannot_be_done_is_told_and_of_now(text: str) -> None:
+    assert [(c.present, c.past) for c in clauses(text)] == [(True, False)]
+
+
+@pytest.mark.parametrize("text", ["I don't cough.", "She does not vomit.", "I haven't got a fever.", "他不着急。"])
+def test_a_plain_denial_stays_one(text: str) -> None:
+    assert [c.present for c in clauses(text)] == [False]

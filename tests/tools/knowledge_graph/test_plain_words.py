@@ -1,0 +1,109 @@
+"""Lacks that are told as negations, what one does well, and findings that are told by words of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.knowledge_graph.lookup import KnowledgeGraph
+
+
+def told(graph: KnowledgeGraph, case: str, finding: str) -> bool | str | None:
+    """How a case tells of a finding; "nothing" where it does not."""
+    return next((f.present for f in graph.look_up(case).findings if f.id == finding), "nothing")
+
+
+@pytest.mark.parametrize(
+    ("case", "finding"),
+    [
+        ("I haven't been able to pee since last night although I feel I must.", "urinary-retention"),
+        ("My husband has not managed to pee since yesterday evening.", "urinary-retention"),
+        ("I can't pass water.", "urinary-retention"),
+        ("She has red spots that don't go when I press a glass on them.", "petechiae"),
+        ("I pressed a glass on the spots and they did not fade.", "petechiae"),
+        ("The rash does not disappear under a tumbler.", "petechiae"),
+        ("The spots on her leg stay the same when pressed.", "petechiae"),
+        ("He doesn't keep any fluids down.", "vomiting"),
+        ("I am not able to straighten my finger.", "reduced-joint-movement"),
+        ("I haven't been able to open my mouth properly.", "jaw-spasm"),
+        ("He can no longer walk.", "unable-to-walk"),
+        ("I don't enjoy anything any more.", "loss-of-interest"),
+        ("She no longer takes any interest in her grandchildren.", "loss-of-interest"),
+        ("I don't find pleasure in things I used to like.", "loss-of-interest"),
+        ("I don't have any energy.", "fatigue"),
+        ("He doesn't have an appetite.", "loss-of-appetite"),
+        ("She hasn't been eating for days.", "loss-of-appetite"),
+        ("I'm not sleeping.", "difficulty-sleeping"),
+        ("He hasn't had his jabs.", "immunisation-not-up-to-date"),
+        ("I eat no meat at all.", "poor-diet-low-iron"),
+        ("从昨晚起一直尿不出来。", "urinary-retention"),
+        ("身上有红点，压之不褪色。", "petechiae"),
+        ("吃不下。", "loss-of-appetite"),
+        ("晚上睡不着觉。", "difficulty-sleeping"),
+        ("对什么都不感兴趣。", "loss-of-interest"),
+        ("睡得很少但不觉得累。", "less-need-for-sleep"),
+        ("疫苗没有打全。", "immunisation-not-up-to-date"),
+        ("My flatmate is scratching as well.", "household-also-itching"),
+        ("夜里痒得厉害。", "itching-worse-at-night"),
+    ],
+)
+def test_a_lack_told_as_a_negation_is_present(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
+    assert told(starter_graph, case, finding) is True
+
+
+@pytest.mark.parametrize(
+    ("case", "finding"),
+    [
+        ("The rash faded when I pressed a glass on it.", "petechiae"),
+        ("She has red spots that fade when I press a glass on them.", "petechiae"),
+        ("按压褪色的皮疹。", "petechiae"),
+        ("I still enjoy my hobbies.", "loss-of-interest"),
+        ("I sleep well and eat well.", "difficulty-sleeping"),
+        ("I can straighten my knee.", "reduced-joint-movement"),
+        ("I am able to walk.", "unable-to-walk"),
+        ("Her vaccinations are complete.", "immunisation-not-up-to-date"),
+        ("He's had all his childhood immunisations.", "immunisation-not-up-to-date"),
+        ("疫苗都按时打了。", "immunisation-not-up-to-date"),
+        ("She eats plenty of meat.", "poor-diet-low-iron"),
+        ("No fever, no sweats at night.", "night-sweats"),
+        ("没有睡不着。", "difficulty-sleeping"),
+    ],
+)
+def test_what_one_does_well_denies_its_lack(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
+    assert told(starter_graph, case, finding) is False
+
+
+@pytest.mark.parametrize(
+    ("case", "finding"),
+    [
+        ("The rash has not gone away. I take tablets for blood pressure.", "petechiae"),
+        ("I don't enjoy spicy food.", "loss-of-interest"),
+        ("I have not eaten anything unusual.", "loss-of-appetite"),
+        ("I have not had the flu jab.", "immunisation-not-up-to-date"),
+        ("He had his vaccinations yesterday and now has a fever.", "immunisation-not-up-to-date"),
+        ("I took two co-codamol for the headache.", "paracetamol-overdose-taken"),
+        ("He took 1 g of paracetamol.", "paracetamol-overdose-taken"),
+        ("I have itchy bumps on my wrists.", "wrist-smooth-lump"),
+        ("She fell down the stairs.", "falls"),
+        ("我很担心。", "anxiety"),
+        ("He is not eating and not drinking.", "alcohol-use"),
+    ],
+)
+def test_what_has_not_the_words_of_a_finding_tells_nothing_of_it(
+    starter_graph: KnowledgeGraph, case: str, finding: str
+) -> None:
+    assert told(starter_graph, case, finding) == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("case", "finding"),
+    [
+        ("She swallowed 16 paracetamol at once.", "paracetamol-overdose-taken"),
+        ("He took his whole pack of paracetamol.", "paracetamol-overdose-taken"),
+        ("There is a firm round lump on my wrist.", "wrist-smooth-lump"),
+        ("She keeps falling.", "falls"),
+        ("She is anxious and on edge.", "anxiety"),
+        ("I wake up drenched at night.", "night-sweats"),
+    ],
+)
+def test_what_has_them_tells_of_it(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
+    assert told(starter_graph, case, finding) is True
