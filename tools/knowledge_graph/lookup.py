@@ -181,8 +181,8 @@ class KnowledgeGraph:
                 Those that were read from this very text are read again.
             explained: how many of the ranked diseases have findings for and against and what is missing; None for all.
             learn: rank with what similar records say too (`tools.knowledge_graph.record_ranking`); ``paper`` does not.
-            added: findings that somebody else read from the case (`linked`); what the case or ``known`` itself says of
-                them stands.
+            added: findings that somebody else read from the case (`linked`): they overrule what is read here, and what
+                ``known`` says of them stands.
             hypotheses: names of diseases that are compared with the case wherever they stand.
         """
         language = language or language_of(case)
@@ -285,7 +285,7 @@ class KnowledgeGraph:
         asked: Sequence[str],
     ) -> tuple[Differential, Placed]:
         """The differential, and the lines of the diseases that are asked for."""
-        read, new = self._read_with(case, known, added)
+        read, new, overruled = self._read_with(case, known, added, language)
         votes = read.votes
         shown = reported(self.graph, read.told, read.matches, language, frozenset(k.id for k in read.settled))
         counted = (*shown, *read.settled)
@@ -293,6 +293,7 @@ class KnowledgeGraph:
             graph=self.graph.about.name,
             findings=tuple(f for f in counted if f not in new),
             added=tuple(new),
+            overruled=tuple(overruled),
             asides=tuple(asides(self.graph, read.told, self._matcher.asides(read.told), language, shown)),
             categories=votes.categories,
             winners=votes.winners,
@@ -329,14 +330,28 @@ class KnowledgeGraph:
         return found, {self.graph.diseases[d].id: (places[d], others[d]) for d in wanted}
 
     def _read_with(
-        self, case: str, known: Sequence[Finding], added: Sequence[Finding]
-    ) -> tuple[Reading, list[Finding]]:
-        """What a case says with the findings that were added to it, and those of them that it does not say itself."""
+        self, case: str, known: Sequence[Finding], added: Sequence[Finding], language: str
+    ) -> tuple[Reading, list[Finding], list[Finding]]:
+        """What a case says with the findings that were added to it, those of them that it was not read to say, and what
+        was read otherwise and gives way to them."""
         read = self.read(case, known)
-        sure = surest(read.matches, assured=False).items()
-        own = {self.graph.findings[f].id for f, m in sure if m.present is not None} | {k.id for k in read.settled}
-        new = [a for a in added if a.id not in own]
-        return (self.read(case, (*known, *new)), new) if new else (read, [])
+        settled = {k.id for k in read.settled if not unanswered(k)}
+        own = {self.graph.findings[f].id: m.present for f, m in surest(read.matches, assured=True).items()}
+        new = [a for a in added if a.id not in settled and (a.id not in own or a.present not in (None, own[a.id]))]
+        shown = reported(self.graph, read.told, read.matches, language, frozenset(settled))
+        gone = [f for f in shown if f.present is not None and self._overruled(f.id, f.present, new)]
+        return (self.read(case, known, new), new, gone) if new else (read, [], [])
+
+    def _overruled(self, finding: str, present: bool | None, added: Sequence[Finding]) -> bool:
+        """Whether a finding as read here gives way to added ones: to the same, to one that implies it where it is
+        denied, to the denial of one that it implies where it is not."""
+        return any(
+            (a.id == finding and a.present is not present)
+            or (a.present and present is False and finding in self.graph.broader(a.id))
+            or (a.present is False and present is not False and a.id in self.graph.broader(finding))
+            for a in added
+            if a.present is not None
+        )
 
     def _lines(
         self,
@@ -374,13 +389,17 @@ class KnowledgeGraph:
         log_scores = self._ranker.log_scores(read.standing.seen, read.standing.person)
         return [self.edge.features(case, read, log_scores, disease) for disease in without]
 
-    def read(self, case: str, known: Sequence[Finding] = ()) -> Reading:
-        """What a case says and what was settled beside it, before anything is ranked; arguments as for `look_up`."""
+    def read(self, case: str, known: Sequence[Finding] = (), added: Sequence[Finding] = ()) -> Reading:
+        """What a case says and what was settled or read beside it, before anything is ranked; arguments as for
+        `look_up`."""
         person = read_person(case)
         told = asserted(case, clauses(without_asked(case), person))
+        known = (*known, *added)
         settled = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
         settled = [k for k in settled if k.clause or not unanswered(k)]
         matches = without_answers(case, told, self._matcher.match(told), settled)
+        of = self.graph.findings
+        matches = [m for m in matches if not (added and self._overruled(of[m.finding].id, m.present, added))]
         seen = observe(self.graph, case, told, matches, known)
         for k in known:
             if k.id == PLACE:
@@ -469,6 +488,7 @@ class LookupDifferential:
             "differential",
             findings=[f.id for f in found.findings],
             added=[f"{'' if f.present else 'no '}{f.id} ({f.clause})" for f in found.added],
+            overruled=[f"{'' if f.present else 'no '}{f.id} ({f.clause})" for f in found.overruled],
             hypotheses=[(h.name, h.disease.disease if h.disease else "not in the graph") for h in found.hypotheses],
             ranking=[(r.disease, round(r.score, 4)) for r in found.ranking],
             winners=list(found.winners),
@@ -494,20 +514,24 @@ class LookupDifferential:
         """The differential, and what of the findings could not be counted."""
         linked, unknown = self._graph.linked(asked.findings, context.language)
         earlier = [f for f in context.added if f.id not in {g.id for g in linked}]
+        known = tuple(f for f in context.findings if f not in context.added)
         found = self._graph.look_up(
             asked.case,
             context.language,
             asked.limit,
-            tuple(context.findings),
+            known,
             learn=True,
             added=(*linked, *earlier),
             hypotheses=asked.hypotheses,
         )
         remarks = [f"Not known to the graph: {'; '.join(unknown)}. It was not counted."] if unknown else []
-        counted = {(f.id, f.present) for f in (*found.findings, *found.added)}
-        other = [f.clause for f in linked if (f.id, f.present) not in counted]
-        if other:
-            remarks.append(f"The case's own words count, which say otherwise: {'; '.join(other)}.")
+        if found.overruled:
+            told = [f"{'' if f.present else 'no '}{f.name} ({f.clause})" for f in found.overruled]
+            remarks.append(f"The case's words were read otherwise by the local reader: {'; '.join(told)}. Yours counts.")
+        settled = {k.id: k.present for k in known if k.start < 0 and k.present is not None}
+        answered = [f.clause for f in linked if settled.get(f.id, f.present) is not f.present]
+        if answered:
+            remarks.append(f"The patient's own answers count, which say otherwise: {'; '.join(answered)}.")
         return found, remarks
 
 
