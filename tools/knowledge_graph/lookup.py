@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache, partial
@@ -56,8 +57,9 @@ from tools.knowledge_graph.votes import contrasts, count_votes, typical_nodes
 from tools.messages import messages
 from tools.notices import noted
 from tools.reading.assertion import asserted
+from tools.text.abbreviations import expand
 from tools.text.clauses import clauses
-from tools.text.demographics import read_person
+from tools.text.demographics import Person, read_person
 from tools.text.language import language_of
 from tools.text.questions import without_asked
 
@@ -67,8 +69,22 @@ PLAIN = 0.8  # ours: "worse lying flat" is known by 0.81, "purple toes dancing" 
 QUESTIONS = 5  # ours: follow-up questions offered
 KINDS = 3  # ours: a name that more diseases are kinds of says too little
 UNEXPLAINED = Explanation((), (), ())
-# ours: words that tell how a disease runs and leave it the same disease
-COURSE = frozenset(words("acute chronic recurrent mild moderate severe early uncomplicated primary suspected likely"))
+NOBODY = Person()
+# ours: words that tell how a disease runs, or how sure it is, and leave it the same disease
+COURSE = re.compile(
+    r"\b(?:acute|chronic|recurrent|mild|moderate|severe|early|late|uncomplicated|complicated|primary|ruptured|first|new|"
+    r"suspected|likely|possible|probable|presumed|confirmed)\b[\s-]*",
+    re.IGNORECASE,
+)
+# ours: who has it, which a name may say
+WHOSE = re.compile(
+    r"\s+(?:in|of|during)\s+(?:an?\s+|the\s+)?(?:child(?:ren|hood)?|infan(?:ts?|cy)|newborns?|adults?|elderly|older people|"
+    r"wom[ae]n|m[ae]n|pregnancy)\s*$",
+    re.IGNORECASE,
+)
+WHOM = frozenset(words("children child childhood paediatric infants infant newborn neonatal adults adult"))  # ours
+UNSAID = frozenset(words("disease syndrome disorder tract"))  # ours: a name may have them or not
+OF = re.compile(r",|\b(?:of|in|with|after|from|due|to)\b", re.IGNORECASE)  # by these the words change places
 
 
 @lru_cache(maxsize=SHARED)
@@ -128,9 +144,9 @@ class KnowledgeGraph:
 
     # Made when a case is first read: a question of evidence needs none of it.
     @cached_property
-    def _diagnoses(self) -> tuple[DiagnosisNames, Names, list[tuple[str, frozenset[str]]]]:
+    def _diagnoses(self) -> tuple[DiagnosisNames, Names, list[tuple[str, list[str]]]]:
         """What diseases are found by from their names, made when one is first asked for."""
-        said = [(d.id, frozenset(words(n))) for d in self.graph.diseases for n in (d.name, *d.aliases)]
+        said = [(d.id, _words_of(expand(n))) for d in self.graph.diseases for n in (d.name, *d.aliases)]
         return DiagnosisNames(self.graph, self._table), Names(self.graph), said
 
     @cached_property
@@ -190,11 +206,12 @@ class KnowledgeGraph:
             whole = self._paper.look_up(case, language, len(self.graph.diseases), (*known, *added))
             found = whole.model_copy(update={"ranking": whole.ranking[:limit], "added": tuple(added)})
             ranked: Placed = {line.disease: (place, line) for place, line in enumerate(whole.ranking, start=1)}
-            return self._with_records(case, self._compared(found, ranked, hypotheses, language))
+            return self._with_records(case, self._compared(found, ranked, hypotheses, language, read_person(case)))
         records = self.record_ranking() if learn else None
-        asked = unique([disease for name in hypotheses for disease in self.diseases_meant(name)])
+        person = read_person(case)
+        asked = unique([disease for name in hypotheses for disease in self.diseases_meant(name, person)])
         found, lines = self._ranked(case, language, limit, known, explained, records, added, asked)
-        return self._with_records(case, self._compared(found, lines, hypotheses, language))
+        return self._with_records(case, self._compared(found, lines, hypotheses, language, person))
 
     def linked(self, findings: Sequence[str], language: str = "en") -> tuple[list[Finding], list[str]]:
         """Findings in words (``fever``, ``no cough``) as findings of the graph, and the words that it does not know.
@@ -229,30 +246,65 @@ class KnowledgeGraph:
         own = (finding.name.casefold(), finding.zh.casefold())
         return (match.assured and match.score >= PLAIN) or said.strip().casefold() in own
 
-    def diseases_meant(self, name: str) -> list[str]:
+    def diseases_meant(self, name: str, person: Person = NOBODY) -> list[str]:
         """Ids of the diseases that a name means, none when the graph has none.
 
-        They are the one of that name, the one that it names a kind of (septic pulmonary embolism), or the few that are
-        kinds of it (angina). Words on the course of a disease are let be.
+        They are the one of that name, or what it is called in such a patient (reflux in infants), the one that it names
+        a kind of (septic pulmonary embolism), or the few that are kinds of it (angina), of these the ones that fit the
+        patient's age and sex best. Words on how a disease runs, and on who has it, are let be where nothing is found
+        with them.
         """
-        diagnoses, names, said = self._diagnoses
-        found = diagnoses.disease(name) if name.strip() else None
-        if found is not None:
-            return [found]
+        forms = unique([name, WHOSE.sub("", name), COURSE.sub("", name), COURSE.sub("", WHOSE.sub("", name))])
+        for form in filter(str.strip, forms):
+            own = self._of_name(form)
+            found = [own, *self._of_whom(form)] if own else self._of_kind(form)
+            if found:
+                fitting = self._fitting(found, person)
+                return fitting[:1] if own else fitting
+        return []
+
+    def _fitting(self, diseases: Sequence[str], person: Person) -> list[str]:
+        """Those of some diseases that fit a patient's age and sex best, in their order."""
+        if person == NOBODY:
+            return list(diseases)
+        fit = self._ranker.fit(person)
+        of = {d.id: float(fit[at]) for at, d in enumerate(self.graph.diseases)}
+        return [d for d in diseases if of[d] == max(of[other] for other in diseases)]
+
+    def _of_name(self, name: str) -> str | None:
+        """The disease of a name; none where the name only has its words in another order (baby blues, blue baby)."""
+        diagnoses, _, said = self._diagnoses
+        wanted = _words_of(name)
+        same = [(disease, own) for disease, own in said if set(own) == set(wanted)]
+        ordered = unique([disease for disease, own in same if own == wanted or OF.search(name)])
+        found = diagnoses.disease(name) or (ordered[0] if len(ordered) == 1 else None)
+        return found if found in ordered or all(disease != found for disease, _ in same) else None
+
+    def _of_whom(self, name: str) -> list[str]:
+        """The diseases that are called by a name and by who has it."""
+        wanted = set(_words_of(name))
+        return unique([d for d, own in self._diagnoses[2] if wanted and not wanted & WHOM and wanted == {*own} - WHOM])
+
+    def _of_kind(self, name: str) -> list[str]:
+        """The disease that a name names a kind of, else the few that are kinds of it."""
+        _, names, said = self._diagnoses
         ids, within = names.diseases_in(name), list(names.diseases_named(name))
-        wanted = set(words(name)) - COURSE
+        wanted = set(_words_of(COURSE.sub("", name)))
         of_kind = bool(within) and name.strip().casefold().endswith(within[-1].casefold())
-        if ids and (of_kind or (len(ids) == 1 and wanted <= {w for n in within for w in words(n)})):
+        if ids and (of_kind or (len(ids) == 1 and wanted <= {w for n in within for w in _words_of(n)})):
             return [ids[-1]]
-        kinds = unique([disease for disease, named in said if wanted and wanted <= named])
+        told = _words_of(name)
+        kinds = unique([disease for disease, own in said if told and told == [w for w in own if w in told]])
         return kinds if len(kinds) <= KINDS else []
 
-    def _compared(self, found: Differential, lines: Placed, names: Sequence[str], language: str) -> Differential:
+    def _compared(
+        self, found: Differential, lines: Placed, names: Sequence[str], language: str, person: Person
+    ) -> Differential:
         """The differential with the hypotheses, by the lines of the whole ranking."""
         position = {d.id: at for at, d in enumerate(self.graph.diseases)}
         asked: list[Hypothesis] = []
         for name in unique([" ".join(n.split()) for n in names]):
-            meant = self.diseases_meant(name)
+            meant = self.diseases_meant(name, person)
             for disease in meant:
                 unranked = None, line_of(self.graph, position[disease], 0.0, UNEXPLAINED, language)
                 place, line = lines.get(disease, unranked)
@@ -462,6 +514,12 @@ class KnowledgeGraph:
 
 CITED = 5  # ours: diseases whose entries come with a look-up as evidence
 CITED_SHARE = 0.01  # ours: less belief than this is no reason to cite an entry
+
+
+def _words_of(name: str) -> list[str]:
+    """The words of a disease's name in order, each once, without those that it may have or not."""
+    said = list(dict.fromkeys(words(name)))
+    return [w for w in said if w not in UNSAID] or said
 
 
 class LookupDifferential:

@@ -13,6 +13,7 @@ from prompts.tool_arguments import LookupDifferential as Arguments
 from tools.contract import Finding, Outcome, ToolArtifact, ToolContext
 from tools.evidence import cite, verify_citation
 from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
+from tools.text.demographics import Person
 
 CASES = Path(__file__).parents[3] / "evals" / "data" / "dev" / "differential.yaml"
 
@@ -235,10 +236,33 @@ def test_hypotheses_are_compared_wherever_they_stand_or_told_not_to_be_in_the_gr
         ("acute aortic dissection", ["aortic-dissection"]), ("STEMI", ["myocardial-infarction"]),
         ("septic pulmonary embolism", ["pulmonary-embolism"]), ("心肌梗死", ["myocardial-infarction"]),
         ("Marfan syndrome", []), ("infection", []), ("", []),
+        ("baby blues", []), ("ruptured ectopic pregnancy", ["ectopic-pregnancy"]),
+        ("suspected early tubal pregnancy", ["ectopic-pregnancy"]), ("sepsis in children", ["sepsis"]),
+        ("urinary tract infection", ["cystitis"]), ("neonatal sepsis", ["neonatal-sepsis"]),
+        ("acute leukaemia", ["acute-myeloid-leukaemia", "acute-lymphoblastic-leukaemia"]),
+        ("cancer of the thyroid", ["thyroid-cancer"]), ("malignant spinal cord compression", ["spinal-cord-compression"]),
     ],
 )  # fmt: skip
 def test_what_a_name_means(starter_graph: KnowledgeGraph, name: str, means: list[str]) -> None:
     assert starter_graph.diseases_meant(name) == means
+
+
+@pytest.mark.parametrize(
+    ("name", "person", "means"),
+    [
+        ("gastro-oesophageal reflux", Person(0.1), ["gastro-oesophageal-reflux-in-infants"]),
+        ("gastro-oesophageal reflux", Person(48), ["gerd"]),
+        ("urinary tract infection", Person(79, "female"), ["cystitis"]),
+        ("urinary tract infection", Person(3, "female"), ["urinary-tract-infection-in-children"]),
+        ("acute leukaemia", Person(3), ["acute-lymphoblastic-leukaemia"]),
+        ("ectopic pregnancy", Person(30, "male"), ["ectopic-pregnancy"]),  # as it was asked
+        ("sepsis", Person(30, "female"), ["sepsis"]),
+    ],
+)
+def test_a_name_means_what_it_is_called_in_the_patient(
+    starter_graph: KnowledgeGraph, name: str, person: Person, means: list[str]
+) -> None:
+    assert starter_graph.diseases_meant(name, person) == means
 
 
 def test_findings_alone_are_looked_up_and_nothing_is_refused(starter_graph: KnowledgeGraph) -> None:
