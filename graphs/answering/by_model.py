@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from graphs.answering.abstain import abstained
 from graphs.answering.contract import AnswerView, Choice, Diagnosis, Draft
 from graphs.answering.drafting import teller
-from graphs.answering.local import FOLLOW_UPS, AnswererLocal, beyond, ranked
+from graphs.answering.local import FOLLOW_UPS, AnswererLocal, beyond
 from graphs.answering.model_choice import (
     choice_of,
     doubted_choice,
@@ -26,7 +26,15 @@ from graphs.answering.model_choice import (
     unchosen,
     verdict_of,
 )
-from graphs.answering.model_diagnoses import claim_of, diagnosis_of, marked, order_notices, unsupported
+from graphs.answering.model_diagnoses import (
+    claim_of,
+    diagnosis_named,
+    diagnosis_of,
+    lacking,
+    marked,
+    order_notices,
+    unsupported,
+)
 from graphs.answering.notices import notice, notices_for
 from graphs.answering.prose import Claim, ProseReader, Stated, plain_text
 from graphs.answering.sources import (
@@ -42,6 +50,7 @@ from graphs.answering.written import Doubt, ProseWriter, Written
 from graphs.judging.orders import speaks_to_machines
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind, RedFlag
+from graphs.triage.emergency import VIGNETTE
 from graphs.verification.quoted import QuoteCheck
 from prompts.answer import AnswerReply, CaseReply, ChoiceReply
 from prompts.direct import DirectReply
@@ -56,6 +65,7 @@ from tools.text.references import references_in
 from tools.text.tokens import tokens
 
 CASES = (Kind.CASE, Kind.FOLLOW_UP)
+DIAGNOSES = 6  # ours: diagnoses that are taken of an answer to a question
 SIGN = 200  # ours: characters of what a model says is an emergency
 NO_SIGN = re.compile(r"\W*(?:no|not|none|nothing|n/?a|null|false)\b.*|\W*(?:无|没有|未见).*", re.IGNORECASE | re.DOTALL)
 
@@ -102,7 +112,7 @@ class AnswererByModel:
         if view.path == "direct":
             draft = await or_local(self._model.role, lambda: self._direct(view), lambda: self._local.answer(view))
             return await asyncio.to_thread(self._local.with_interactions, view, draft)
-        case = view.kind in CASES and ranked(view.differential)
+        case = view.kind in CASES
         sources = await asyncio.to_thread(self._sources, view, case)
         if not (sources.documents or (sources.background and sources.policy == "allowed")):
             return await self._local.answer(view)
@@ -138,7 +148,8 @@ class AnswererByModel:
         if reply.abstain and not written.standing:
             return abstained(view)
         statements = _anything(written.shown)
-        return self._draft(view, statements, written, sources, unanswered=reply.unanswered)
+        draft = self._draft(view, statements, written, sources, unanswered=reply.unanswered)
+        return self._of_patient(draft, reply, view)
 
     async def _chosen(self, view: AnswerView, sources: Sources, values: dict[str, str]) -> Draft:
         """An option with the statements that it rests on; of a closed question a verdict."""
@@ -163,9 +174,30 @@ class AnswererByModel:
         statements = _anything(written.shown)
         if verdict:
             found, more = await asyncio.to_thread(verdict_of, option, view, written.standing, held, judge)
-            return self._draft(view, statements, written, sources, more=more).model_copy(update={"verdict": found})
+            draft = self._draft(view, statements, written, sources, more=more).model_copy(update={"verdict": found})
+            return self._of_patient(draft, reply, view)
         choice, more = await asyncio.to_thread(choice_of, option, view, statements, bears)
-        return self._draft(view, statements, written, sources, choice=choice, more=more)
+        return self._of_patient(self._draft(view, statements, written, sources, choice=choice, more=more), reply, view)
+
+    def _of_patient(self, draft: Draft, reply: AnswerReply | ChoiceReply, view: AnswerView) -> Draft:
+        """The draft with what the model says of a patient whom a question tells of: an emergency, diagnoses. An
+        examination's patient is nobody, and its diagnoses are the options."""
+        if view.options and VIGNETTE.match(view.question):
+            return draft
+        found, named = view.differential, dict[str, Diagnosis]()
+        told = bool(view.case) or (found is not None and bool(found.findings or found.added))
+        for name in reply.diagnoses if told and not view.options else ():
+            diagnosis = diagnosis_named(name, view, self._local.diseases)
+            if diagnosis is not None and not references_in(name) and not speaks_to_machines(name):
+                named.setdefault(diagnosis.name.casefold(), diagnosis)
+        diagnoses = tuple(named.values())[:DIAGNOSES]
+        return draft.model_copy(
+            update={
+                "diagnoses": diagnoses,
+                "emergency": _emergency(reply.emergency, view) if told or view.options else (),
+                "notices": (*lacking(diagnoses, view), *draft.notices),
+            }
+        )
 
     async def _case(self, view: AnswerView, sources: Sources) -> Draft:
         """The model's own text on a case, in its order: the graph's ranking stands beside it."""

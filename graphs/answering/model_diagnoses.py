@@ -32,14 +32,17 @@ def diagnosis_of(said: CaseStatementReply, view: AnswerView, diseases: Synonyms)
 
     ``diseases`` gives the diseases of the graph that a text names, with their other names.
     """
-    if said.part != "diagnosis":
-        return None
-    name = one_line(CODE.sub("", said.diagnosis), NAME)
-    ranking = view.differential.ranking if view.differential is not None else ()
+    return diagnosis_named(said.diagnosis, view, diseases, said.text) if said.part == "diagnosis" else None
+
+
+def diagnosis_named(name: str, view: AnswerView, diseases: Synonyms, text: str = "") -> Diagnosis | None:
+    """The diagnosis of a name, or where there is none the one that ``text`` begins with; None for neither."""
+    name = one_line(CODE.sub("", name), NAME)
+    ranking = _lines(view)
     place = PLACE.match(name)
-    if place is not None and 0 < int(place[1]) <= len(ranking):
+    if place is not None and view.differential is not None and 0 < int(place[1]) <= len(view.differential.ranking):
         return _of_graph(ranking[int(place[1]) - 1], view)
-    begins = [d for d in ranking if not name and any(_begins(said.text, n) for n in _names(d))]
+    begins = [d for d in ranking if not name and any(_begins(text, n) for n in _names(d))]
     others = {n.casefold() for n in _other_names(name, diseases)}
     same = [d for d in ranking if name and any(_same(name, n) or n.casefold() in others for n in _names(d))]
     for disease in (*same, *begins):
@@ -51,7 +54,7 @@ def claim_of(said: CaseStatementReply, diagnosis: Diagnosis | None, view: Answer
     """A statement on a case as it is checked: of a diagnosis it may repeat the case and compare with the others."""
     if diagnosis is None:
         return Claim(said, weighs=True)
-    ranking = view.differential.ranking if view.differential is not None else ()
+    ranking = _lines(view)
     own = next((_names(d) for d in ranking if d.disease == diagnosis.disease), [diagnosis.name])
     others = " ".join(n for d in ranking if d.disease != diagnosis.disease for n in _names(d))
     told = question_of(view) if view.question else ""
@@ -80,12 +83,27 @@ def order_notices(diagnoses: Sequence[Diagnosis], view: AnswerView) -> list[Noti
     """That the text orders the diagnoses otherwise than the graph ranks them, and which of them the graph lacks."""
     ranking = [d.disease for d in (view.differential.ranking if view.differential is not None else ())]
     words = messages(view.language)
-    places = [ranking.index(d.disease) for d in diagnoses if d.disease]
+    places = [ranking.index(d.disease) if d.disease in ranking else len(ranking) for d in diagnoses if d.disease]
     first = not diagnoses or diagnoses[0].disease == ranking[0] if ranking else True
     same = first and places == sorted(places)
     out = [] if same else [notice("other_order", view.language, words.joined(d.name for d in diagnoses))]
+    return [*out, *lacking(diagnoses, view)]
+
+
+def lacking(diagnoses: Sequence[Diagnosis], view: AnswerView) -> list[Notice]:
+    """Which diagnoses the graph lacks."""
     own = [d.name for d in diagnoses if not d.known]
-    return [*out, *([notice("not_in_graph", view.language, words.joined(own))] if own else [])]
+    return [notice("not_in_graph", view.language, messages(view.language).joined(own))] if own else []
+
+
+def _lines(view: AnswerView) -> list[RankedDisease]:
+    """The ranked diseases, then those that were proposed and rank lower."""
+    found = view.differential
+    if found is None:
+        return []
+    proposed = [h.disease for h in found.hypotheses if h.disease is not None]
+    ranked = {d.disease for d in found.ranking}
+    return [*found.ranking, *(d for d in proposed if d.disease not in ranked)]
 
 
 def _of_graph(disease: RankedDisease, view: AnswerView) -> Diagnosis:

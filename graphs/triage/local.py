@@ -47,7 +47,8 @@ SAYS = 6  # words, or pairs of Chinese characters, from which a closed question 
 ASKED = 0.05  # ours: probability of a question from which one after a patient's story is asked of the evidence
 FEW = 15  # words of a bare list of complaints; ours
 WHAT_IT_IS = re.compile(
-    r"\b(?:could|might) (?:it|this) be\b|\b(?:most likely|likeliest|probable|underlying) (?:cause|diagnosis|explanation)\b|"
+    r"\b(?:could|might) (?:it|this) be\b|"
+    r"\b(?:most likely|likeliest|probable|underlying) (?:cause|diagnosis|explanation)\b|"
     r"\bwhat(?:'s| is| might be| could be) (?:wrong|the (?:cause|diagnosis)|causing)\b|"
     r"会不会是|可能是|(?:可能的?|什么)(?:病因|诊断|原因)|(?:病因|诊断|原因)是什么",
     re.IGNORECASE,
@@ -255,9 +256,7 @@ class TriageLocal:
         language = _language(text, session)
         parsed = parse_options(text)
         chosen = bool(parsed.options) or (session.options and VIGNETTE.match(text) is not None)
-        verdict = classify(
-            text, session, has_options=chosen, on_subject=self._on_subject, diseases=self._diseases
-        )
+        verdict = classify(text, session, has_options=chosen, on_subject=self._on_subject, diseases=self._diseases)
         if chosen and verdict.kind is Kind.MULTIPLE_CHOICE:
             return TriageDecision(
                 kind=Kind.MULTIPLE_CHOICE, language=language, question=parsed.stem or text, options=parsed.options,

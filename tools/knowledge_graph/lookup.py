@@ -78,8 +78,8 @@ COURSE = re.compile(
 )
 # ours: who has it, which a name may say
 WHOSE = re.compile(
-    r"\s+(?:in|of|during)\s+(?:an?\s+|the\s+)?(?:child(?:ren|hood)?|infan(?:ts?|cy)|newborns?|adults?|elderly|older people|"
-    r"wom[ae]n|m[ae]n|pregnancy)\s*$",
+    r"\s+(?:in|of|during)\s+(?:an?\s+|the\s+)?(?:child(?:ren|hood)?|infan(?:ts?|cy)|newborns?|adults?|elderly|"
+    r"older people|wom[ae]n|m[ae]n|pregnancy)\s*$",
     re.IGNORECASE,
 )
 WHOM = frozenset(words("children child childhood paediatric infants infant newborn neonatal adults adult"))  # ours
@@ -584,8 +584,8 @@ class LookupDifferential:
         )
         remarks = [f"Not known to the graph: {'; '.join(unknown)}. It was not counted."] if unknown else []
         if found.overruled:
-            told = [f"{'' if f.present else 'no '}{f.name} ({f.clause})" for f in found.overruled]
-            remarks.append(f"The case's words were read otherwise by the local reader: {'; '.join(told)}. Yours counts.")
+            told = "; ".join(f"{'' if f.present else 'no '}{f.name} ({f.clause})" for f in found.overruled)
+            remarks.append(f"The case's words were read otherwise by the local reader: {told}. Yours counts.")
         settled = {k.id: k.present for k in known if k.start < 0 and k.present is not None}
         answered = [f.clause for f in linked if settled.get(f.id, f.present) is not f.present]
         if answered:

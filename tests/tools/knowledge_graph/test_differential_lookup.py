@@ -240,7 +240,8 @@ def test_hypotheses_are_compared_wherever_they_stand_or_told_not_to_be_in_the_gr
         ("suspected early tubal pregnancy", ["ectopic-pregnancy"]), ("sepsis in children", ["sepsis"]),
         ("urinary tract infection", ["cystitis"]), ("neonatal sepsis", ["neonatal-sepsis"]),
         ("acute leukaemia", ["acute-myeloid-leukaemia", "acute-lymphoblastic-leukaemia"]),
-        ("cancer of the thyroid", ["thyroid-cancer"]), ("malignant spinal cord compression", ["spinal-cord-compression"]),
+        ("cancer of the thyroid", ["thyroid-cancer"]),
+        ("malignant spinal cord compression", ["spinal-cord-compression"]),
     ],
 )  # fmt: skip
 def test_what_a_name_means(starter_graph: KnowledgeGraph, name: str, means: list[str]) -> None:
