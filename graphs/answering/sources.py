@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import compress, zip_longest
 from typing import Literal
 
 from graphs.answering.contract import AnswerView
@@ -41,6 +41,7 @@ CONCLUDES = re.compile(
     r"\W*(?:conclusions?|interpretation|authors' conclusions|key (?:points|messages)|short answer|结论)\b\W",
     re.IGNORECASE,
 )
+OPENING = 2  # of an entry of the graph: its group, how common it is and at what age
 # of an entry of the graph: what is usual, what speaks against it, its treatment and red flags
 TYPICAL = re.compile(
     r"\b(?:almost always|usually|made less likely|red flags?)\b|几乎总是|通常|不支持|警示征象", re.IGNORECASE
@@ -199,9 +200,10 @@ def _numbers(
 def _named(item: Evidence, reading: DocumentReading | None, told: Sequence[str]) -> tuple[int, ...]:
     spans = sentences(item.text)
     everything = tuple(range(1, len(spans) + 1))
-    if item.origin is Origin.KNOWLEDGE_GRAPH and len(item.text) > SHORT:
+    if told and item.origin is Origin.KNOWLEDGE_GRAPH and len(item.text) > SHORT:
         texts = [s.of(item.text).casefold() for s in spans]
-        return tuple(n for n, t in enumerate(texts, start=1) if TYPICAL.search(t) or any(name in t for name in told))
+        kept = (n <= OPENING or TYPICAL.search(t) or any(f in t for f in told) for n, t in enumerate(texts, start=1))
+        return tuple(compress(everything, kept))
     said = {n for n in reading.sentences if n in everything} if reading is not None else set()
     if not said:
         return everything
