@@ -112,8 +112,8 @@ class Answer(BaseModel):
         unread: what of the case tells of a complaint that was not understood; asides: what is of the past or of
             somebody else, of which the differential counts little or nothing. Both as the case says it.
         added: for a case, findings that a planner by a language model read from it in words of its own (``clause``);
-            they count before what was read here. hypotheses: diagnoses that it considered, each with its line and its place
-            among all diseases of the graph, None where the graph does not hold it.
+            they count before what was read here. hypotheses: diagnoses that it considered, each with its line and its
+            place among all diseases of the graph, None where the graph does not hold it.
         contrasts, similar_records: for a case, what tells the diseases of the leading group apart (K) and the nearest
             records of the user's collection (d_tau), both whole: no selector or filter cuts them.
         rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.
