@@ -137,9 +137,9 @@ def case_facts(state: State, context: TurnContext) -> tuple[Fact, ...]:
 
 
 def findings_of(state: State, differential: Differential | None) -> list[Finding]:
-    """Findings of the case: those that the look-up understood, then those that answers settled; what was asked and not
-    known is told by the case where it tells it."""
-    stated = list(differential.findings) if differential is not None else []
+    """Findings of the case: those that the look-up understood and that a planner read, then those that answers settled;
+    what was asked and not known is told by the case where it tells it."""
+    stated = [*differential.findings, *differential.added] if differential is not None else []
     told = {f.id for f in stated if f.present is not None}
     settled = [Finding.model_validate(f) for f in state.get("findings", [])]
     settled = [f for f in settled if f.present is not None or f.id not in told]

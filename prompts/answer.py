@@ -89,7 +89,14 @@ def word_of(value: Any) -> str:
     return "" if value is None else str(value).strip()
 
 
+def _words(value: Any) -> list[str]:
+    """Names of whatever came for them, the empty ones left out."""
+    given = value if isinstance(value, (list, tuple)) else [value]
+    return [name for name in map(word_of, given) if name]
+
+
 Word = Annotated[str, BeforeValidator(word_of)]
+Words = Annotated[list[str], BeforeValidator(_words)]
 
 
 class StatementReply(Lenient):
@@ -106,18 +113,28 @@ class StatementReply(Lenient):
 
 
 class AnswerReply(Lenient):
-    """An answer to a question of evidence; ``unanswered``: numbers of the open points that it leaves open."""
+    """An answer to a question of evidence.
+
+    Attributes:
+        unanswered: numbers of the open points that it leaves open.
+        diagnoses: of a patient whom the question tells of, those that are considered by name, the likeliest first.
+        emergency: what of this patient needs help at once, "" for nothing.
+    """
 
     statements: list[StatementReply]
     unanswered: Numbers | None = None
     abstain: bool = False
+    diagnoses: Words = Field(default_factory=list)
+    emergency: Word = ""
 
 
 class ChoiceReply(Lenient):
-    """An answer that takes one of the options: its letter or word; "" for none."""
+    """An answer that takes one of the options: its letter or word; "" for none. The rest as of `AnswerReply`."""
 
     statements: list[StatementReply]
     option: Word
+    diagnoses: Words = Field(default_factory=list)
+    emergency: Word = ""
 
 
 class CaseStatementReply(StatementReply):

@@ -167,7 +167,8 @@ class Differential(Frozen):
 
     Attributes:
         asides: what the case tells of the past or of somebody else; the ranking counts little or nothing of it.
-        added: findings that a planner read from the case in words of its own; the ranking counts them too.
+        added: findings that a planner read from the case in words of its own; they count before what is read here.
+        overruled: what was read here otherwise than a planner read it, and does not count.
         hypotheses: diagnoses that a planner considers, wherever they stand, or that the graph does not hold.
         ranking: diseases, best first.
         categories: L2 ids with their votes, most first; `winners` holds the ones that lead (several on a tie).
@@ -189,6 +190,7 @@ class Differential(Frozen):
     findings: tuple[Finding, ...] = ()
     asides: tuple[Finding, ...] = ()
     added: tuple[Finding, ...] = ()
+    overruled: tuple[Finding, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
     ranking: tuple[RankedDisease, ...] = ()
     categories: tuple[tuple[str, float], ...] = ()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from graphs.answering.contract import AnswerView, Choice, Diagnosis, Draft
 from graphs.answering.drafting import teller
-from graphs.answering.local import FOLLOW_UPS, AnswererLocal, abstained, beyond, ranked
+from graphs.answering.local import FOLLOW_UPS, AnswererLocal, abstained, beyond
 from graphs.answering.model_choice import (
     choice_of,
     doubted_choice,
@@ -41,6 +41,7 @@ from graphs.judging.key_terms import Synonyms
 from graphs.judging.orders import speaks_to_machines
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind, RedFlag
+from graphs.triage.emergency import VIGNETTE
 from graphs.verification.quoted import QuoteCheck
 from prompts.answer import AnswerReply, CaseReply, CaseStatementReply, ChoiceReply, DirectReply
 from prompts.language_model import InvalidReplyError, LanguageModel
@@ -54,6 +55,7 @@ from tools.text.references import references_in
 from tools.text.tokens import tokens
 
 CASES = (Kind.CASE, Kind.FOLLOW_UP)
+DIAGNOSES = 6  # ours: diagnoses that are taken of an answer to a question
 SIGN = 200  # ours: characters of what a model says is an emergency
 NO_SIGN = re.compile(r"\W*(?:no|not|none|nothing|n/?a|null|false)\b.*|\W*(?:无|没有|未见).*", re.IGNORECASE | re.DOTALL)
 
@@ -100,7 +102,7 @@ class AnswererByModel:
         if view.path == "direct":
             draft = await or_local(self._model.role, lambda: self._direct(view), lambda: self._local.answer(view))
             return await asyncio.to_thread(self._local.with_interactions, view, draft)
-        case = view.kind in CASES and ranked(view.differential)
+        case = view.kind in CASES
         sources = await asyncio.to_thread(self._sources, view, case)
         if not (sources.documents or (sources.background and sources.policy == "allowed")):
             return await self._local.answer(view)
@@ -136,7 +138,8 @@ class AnswererByModel:
         if reply.abstain and not written.standing:
             return abstained(view)
         statements = _anything(written.shown)
-        return self._draft(view, statements, written, sources, unanswered=reply.unanswered)
+        draft = self._draft(view, statements, written, sources, unanswered=reply.unanswered)
+        return self._of_patient(draft, reply, view)
 
     async def _chosen(self, view: AnswerView, sources: Sources, values: dict[str, str]) -> Draft:
         """An option with the statements that it rests on; of a closed question a verdict."""
@@ -161,9 +164,30 @@ class AnswererByModel:
         statements = _anything(written.shown)
         if verdict:
             found, more = await asyncio.to_thread(verdict_of, option, view, written.standing, held, judge)
-            return self._draft(view, statements, written, sources, more=more).model_copy(update={"verdict": found})
+            draft = self._draft(view, statements, written, sources, more=more).model_copy(update={"verdict": found})
+            return self._of_patient(draft, reply, view)
         choice, more = await asyncio.to_thread(choice_of, option, view, statements, bears)
-        return self._draft(view, statements, written, sources, choice=choice, more=more)
+        return self._of_patient(self._draft(view, statements, written, sources, choice=choice, more=more), reply, view)
+
+    def _of_patient(self, draft: Draft, reply: AnswerReply | ChoiceReply, view: AnswerView) -> Draft:
+        """The draft with what the model says of a patient whom a question tells of: an emergency, diagnoses. An
+        examination's patient is nobody, and its diagnoses are the options."""
+        if view.options and VIGNETTE.match(view.question):
+            return draft
+        found, named = view.differential, dict[str, Diagnosis]()
+        told = bool(view.case) or (found is not None and bool(found.findings or found.added))
+        for name in reply.diagnoses if told and not view.options else ():
+            diagnosis = diagnosis_named(name, view, self._local.diseases)
+            if diagnosis is not None and not references_in(name) and not speaks_to_machines(name):
+                named.setdefault(diagnosis.name.casefold(), diagnosis)
+        diagnoses = tuple(named.values())[:DIAGNOSES]
+        return draft.model_copy(
+            update={
+                "diagnoses": diagnoses,
+                "emergency": _emergency(reply.emergency, view) if told or view.options else (),
+                "notices": (*lacking(diagnoses, view), *draft.notices),
+            }
+        )
 
     async def _case(self, view: AnswerView, sources: Sources) -> Draft:
         """The model's own text on a case, in its order: the graph's ranking stands beside it."""
@@ -306,14 +330,17 @@ def diagnosis_of(said: CaseStatementReply, view: AnswerView, diseases: Synonyms)
 
     ``diseases`` gives the diseases of the graph that a text names, with their other names.
     """
-    if said.part != "diagnosis":
-        return None
-    name = one_line(CODE.sub("", said.diagnosis), NAME)
-    ranking = view.differential.ranking if view.differential is not None else ()
+    return diagnosis_named(said.diagnosis, view, diseases, said.text) if said.part == "diagnosis" else None
+
+
+def diagnosis_named(name: str, view: AnswerView, diseases: Synonyms, text: str = "") -> Diagnosis | None:
+    """The diagnosis of a name, or where there is none the one that ``text`` begins with; None for neither."""
+    name = one_line(CODE.sub("", name), NAME)
+    ranking = _lines(view)
     place = PLACE.match(name)
-    if place is not None and 0 < int(place[1]) <= len(ranking):
+    if place is not None and view.differential is not None and 0 < int(place[1]) <= len(view.differential.ranking):
         return _of_graph(ranking[int(place[1]) - 1], view)
-    begins = [d for d in ranking if not name and any(_begins(said.text, n) for n in _names(d))]
+    begins = [d for d in ranking if not name and any(_begins(text, n) for n in _names(d))]
     others = {n.casefold() for n in _other_names(name, diseases)}
     same = [d for d in ranking if name and any(_same(name, n) or n.casefold() in others for n in _names(d))]
     for disease in (*same, *begins):
@@ -325,7 +352,7 @@ def claim_of(said: CaseStatementReply, diagnosis: Diagnosis | None, view: Answer
     """A statement on a case as it is checked: of a diagnosis it may repeat the case and compare with the others."""
     if diagnosis is None:
         return Claim(said, weighs=True)
-    ranking = view.differential.ranking if view.differential is not None else ()
+    ranking = _lines(view)
     own = next((_names(d) for d in ranking if d.disease == diagnosis.disease), [diagnosis.name])
     others = " ".join(n for d in ranking if d.disease != diagnosis.disease for n in _names(d))
     told = question_of(view) if view.question else ""
@@ -354,12 +381,27 @@ def order_notices(diagnoses: Sequence[Diagnosis], view: AnswerView) -> list[Noti
     """That the text orders the diagnoses otherwise than the graph ranks them, and which of them the graph lacks."""
     ranking = [d.disease for d in (view.differential.ranking if view.differential is not None else ())]
     words = messages(view.language)
-    places = [ranking.index(d.disease) for d in diagnoses if d.disease]
+    places = [ranking.index(d.disease) if d.disease in ranking else len(ranking) for d in diagnoses if d.disease]
     first = not diagnoses or diagnoses[0].disease == ranking[0] if ranking else True
     same = first and places == sorted(places)
     out = [] if same else [notice("other_order", view.language, words.joined(d.name for d in diagnoses))]
+    return [*out, *lacking(diagnoses, view)]
+
+
+def lacking(diagnoses: Sequence[Diagnosis], view: AnswerView) -> list[Notice]:
+    """Which diagnoses the graph lacks."""
     own = [d.name for d in diagnoses if not d.known]
-    return [*out, *([notice("not_in_graph", view.language, words.joined(own))] if own else [])]
+    return [notice("not_in_graph", view.language, messages(view.language).joined(own))] if own else []
+
+
+def _lines(view: AnswerView) -> list[RankedDisease]:
+    """The ranked diseases, then those that were proposed and rank lower."""
+    found = view.differential
+    if found is None:
+        return []
+    proposed = [h.disease for h in found.hypotheses if h.disease is not None]
+    held = {d.disease for d in found.ranking}
+    return [*found.ranking, *(d for d in proposed if d.disease not in held)]
 
 
 def _of_graph(disease: RankedDisease, view: AnswerView) -> Diagnosis:

@@ -152,7 +152,8 @@ class Answer(BaseModel):
         same_work: by the searches of the turn, documents of one work (a preprint and its article), of which at least
             one is among the evidence.
         differential: for a case, diseases best first with findings for and against.
-        diagnoses: for a case that a language model answered, the diagnoses in its order, which the text has.
+        diagnoses: for a case, or a question that tells of a patient, that a language model answered: those that it
+            names, in its order, which the text on a case has.
         outside: for a case, no disease that the graph holds explains the findings well; the differential is then only
             of the nearest.
         unexplained: what the case states and the leading disease does not account for, as the case says it; None where
@@ -160,8 +161,8 @@ class Answer(BaseModel):
         unread: what of the case tells of a complaint that was not understood; asides: what is of the past or of
             somebody else, of which the differential counts little or nothing. Both as the case says it.
         added: for a case, findings that a planner by a language model read from it in words of its own (``clause``);
-            the differential counts them too. hypotheses: diagnoses that it considered, each with its line and its place
-            among all diseases of the graph, None where the graph does not hold it.
+            they count before what was read here. hypotheses: diagnoses that it considered, each with its line and its
+            place among all diseases of the graph, None where the graph does not hold it.
         contrasts, similar_records: for a case, what tells the diseases of the leading group apart (K) and the nearest
             records of the user's collection (d_tau), both whole: no selector or filter cuts them.
         rare_diseases: for a case that asks for them, rare diseases over the phenotype ontology, best first.

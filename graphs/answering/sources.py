@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress, zip_longest
 from typing import Literal
 
 from graphs.answering.contract import AnswerView
+from graphs.answering.urgent import SEVERE
 from prompts.answer import BACKGROUND_RULES
 from prompts.shown import CUT, one_line
 from tools.contract import Differential, DocumentReading, Finding, Gap, RankedDisease
-from tools.evidence import Citation, Evidence, Origin, cite
+from tools.evidence import Citation, Evidence, EvidenceId, Origin, cite
 from tools.messages import messages
 from tools.text.numbered import each_once
 from tools.text.sentences import Span, sentences
@@ -30,12 +32,19 @@ LAST = 2  # ours: last sentences of a text without labels, which conclude it
 BACKGROUND = 2_000  # ours: characters of one background; it is asked for in 256 tokens (MedRGAG, paper)
 QUESTION = 20_000  # ours: characters of the question, the longest message that is taken by default
 RECORD = 2_000  # ours: characters of a similar record; the answer shows it whole
-DISEASES = 10  # ours: diseases of the ranking that the model is shown
+DISEASES = 6  # ours: diseases of the ranking that the model is shown, as the planner is; what it proposed stands beside
+LEADERS = 5  # ours: of the first diseases those that must not be missed have their entries shown
+APART = 12  # ours: lines of what tells the diseases apart
 NEED = 200  # ours: characters of an open point
 NOTHING = "(none)"
 CONCLUDES = re.compile(
     r"\W*(?:conclusions?|interpretation|authors' conclusions|key (?:points|messages)|short answer|结论)\b\W",
     re.IGNORECASE,
+)
+OPENING = 2  # of an entry of the graph: its group, how common it is and at what age
+# of an entry of the graph: what is usual, what speaks against it, its treatment and red flags
+TYPICAL = re.compile(
+    r"\b(?:almost always|usually|made less likely|red flags?)\b|几乎总是|通常|不支持|警示征象", re.IGNORECASE
 )
 # a sentence that begins so speaks of what the one before it tells
 REFERS = re.compile(
@@ -127,26 +136,54 @@ def sources_of(view: AnswerView, entries: Sequence[Evidence] = (), policy: Gener
 
     Of a document that a model has read only what it named is shown, with a neighbour each side, of a short one with
     what it refers to; and nothing of one that says nothing to the question while others do. Of pieces that overlap each
-    sentence is shown once. On the direct path nothing was retrieved: the graph's entries alone.
+    sentence is shown once. On the direct path nothing was retrieved: the graph's entries alone. Of these, those that
+    are `wanted` of a case, and of a long one what is typical or told.
     """
     kept = [*entries, *view.evidence, *(a.evidence for a in view.answered)]
+    graph = wanted(view)
+    kept = [e for e in kept if e.origin is not Origin.KNOWLEDGE_GRAPH or graph is None or _disease_of(e.id) in graph]
     origins = (Origin.KNOWLEDGE_GRAPH,) if view.path == "direct" else (*Origin,)
     citable = {e.id: e for e in kept if e.citable and e.origin in origins}
     read = {r.evidence_id: r for r in view.readings}
     speaking = [e for e in citable.values() if not _silent(e, read)] or list(citable.values())
     first = sorted(speaking, key=lambda e: e.origin is not Origin.CASE)[:MOST]  # given texts first; stable
     background = [e for e in view.evidence if e.origin is Origin.GENERATED and policy != "off"]
-    return Sources(tuple(first), tuple(each_once(first, _numbers(first, read))), tuple(background[:MOST]), policy)
+    told = [f.name.casefold() for f in view.findings if f.present is not None]
+    numbers = each_once(first, _numbers(first, read, told))
+    return Sources(tuple(first), tuple(numbers), tuple(background[:MOST]), policy)
+
+
+def wanted(view: AnswerView) -> frozenset[str] | None:
+    """The diseases of a case whose entries a model is shown: those that it proposed and that something speaks for, that
+    it read about and kept, and of the leaders those that must not be missed. All (None) where it proposed none, or
+    nothing was looked up; rare diseases are always shown."""
+    found = view.differential
+    proposed = [h.disease for h in found.hypotheses if h.disease is not None] if found is not None else []
+    if found is None or not proposed:
+        return None
+    read = {_disease_of(e.id) for e in view.evidence if e.origin is Origin.RETRIEVED}
+    grave = {d.disease for d in found.ranking[:LEADERS] if d.severity in SEVERE and d.findings_for}
+    lines = [*proposed, *found.ranking]
+    chosen = {d.disease for d in lines if d.disease in read} | {d.disease for d in proposed if d.findings_for}
+    return frozenset(chosen | grave | {_disease_of(r.evidence_id) for r in found.rare})
+
+
+def _disease_of(evidence_id: str) -> str:
+    """The disease that an entry or a page is about, by its id."""
+    return EvidenceId.parse(evidence_id).name.split("/")[-1]
 
 
 def _silent(item: Evidence, read: Mapping[str, DocumentReading]) -> bool:
     return item.origin is not Origin.CASE and item.id in read and not read[item.id].sentences
 
 
-def _numbers(documents: Sequence[Evidence], read: Mapping[str, DocumentReading]) -> tuple[tuple[int, ...], ...]:
-    """Of each document the sentences that are shown: those that a reading named with their neighbours, else all that
-    the room has place for. The shortest document is served first, and each may have an equal share of what is left."""
-    named = [_named(e, read.get(e.id)) for e in documents]
+def _numbers(
+    documents: Sequence[Evidence], read: Mapping[str, DocumentReading], told: Sequence[str]
+) -> tuple[tuple[int, ...], ...]:
+    """Of each document the sentences that are shown: those that a reading named with their neighbours, of an entry what
+    is typical or names what is told, else all that the room has place for. The shortest document is served first, and
+    each may have an equal share of what is left."""
+    named = [_named(e, read.get(e.id), told) for e in documents]
     sizes = [
         sum(len(sentences(e.text)[n - 1].of(e.text)) for n in numbers)
         for e, numbers in zip(documents, named, strict=True)
@@ -160,9 +197,13 @@ def _numbers(documents: Sequence[Evidence], read: Mapping[str, DocumentReading])
     return tuple(out[n] for n in range(len(documents)))
 
 
-def _named(item: Evidence, reading: DocumentReading | None) -> tuple[int, ...]:
+def _named(item: Evidence, reading: DocumentReading | None, told: Sequence[str]) -> tuple[int, ...]:
     spans = sentences(item.text)
     everything = tuple(range(1, len(spans) + 1))
+    if told and item.origin is Origin.KNOWLEDGE_GRAPH and len(item.text) > SHORT:
+        texts = [s.of(item.text).casefold() for s in spans]
+        kept = (n <= OPENING or TYPICAL.search(t) or any(f in t for f in told) for n, t in enumerate(texts, start=1))
+        return tuple(compress(everything, kept))
     said = {n for n in reading.sentences if n in everything} if reading is not None else set()
     if not said:
         return everything
@@ -210,16 +251,35 @@ def _lines(at: int, document: Evidence, numbers: Sequence[int]) -> list[str]:
 
 
 def case_values(view: AnswerView) -> dict[str, str]:
-    """What a template on a case asks for beside the documents: findings, diagnoses, K and similar records, whole."""
+    """What a template on a case asks for beside the documents: findings, diagnoses with those that were proposed, what
+    of K tells these apart, and similar records, whole."""
     differential = view.differential or Differential()
-    ranked = [_ranked(n, d, view.language) for n, d in enumerate(differential.ranking[:DISEASES], start=1)]
+    shown = differential.ranking[:DISEASES]
+    proposed = {h.disease.disease: h.disease for h in differential.hypotheses if h.disease is not None}
+    beside = [d for d in proposed.values() if d not in shown and d.disease not in {r.disease for r in shown}]
+    ranked = [f"{n}. {_ranked(d, view.language)}" for n, d in enumerate(shown, start=1)]
+    ranked += [f"- {_ranked(d, view.language)}" for d in beside]
     records = [f"{r.diagnosis} | {one_line(r.text, RECORD)}" for r in differential.similar]
+    kept = wanted(view)
+    names = {n for d in (*shown, *beside) if kept is None or d.disease in kept for n in (d.name, d.name_zh)}
     return {
         "findings": "; ".join(_finding(f) for f in view.findings if f.present is not None) or NOTHING,
         "diseases": "\n".join(ranked) or NOTHING,
-        "contrasts": "\n".join(one_line(line, RECORD) for line in differential.contrasts) or NOTHING,
+        "contrasts": "\n".join(one_line(line, RECORD) for line in _apart(differential, names)) or NOTHING,
         "records": "\n".join(records) or NOTHING,
     }
+
+
+def _apart(differential: Differential, names: Collection[str]) -> list[str]:
+    """What of K tells the diseases of these names apart, in turn; what treats them does not."""
+    of: dict[str, list[str]] = {}
+    for line in differential.contrasts:
+        name, relation, _ = (*line.split(" | ", 2), "", "")[:3]
+        if name in names and relation != "therapy":
+            of.setdefault(name, []).append(line)
+    turns = zip_longest(*of.values()) if len(of) > 1 else ()
+    kept = set([line for turn in turns for line in turn if line][:APART])
+    return [line for line in differential.contrasts if line in kept]
 
 
 def open_points(view: AnswerView) -> list[Gap]:
@@ -252,12 +312,12 @@ def _finding(finding: Finding) -> str:
     return one_line(f"{'' if finding.present else 'no '}{finding.name}{side}", 200)
 
 
-def _ranked(place: int, disease: RankedDisease, language: str) -> str:
+def _ranked(disease: RankedDisease, language: str) -> str:
     name = messages(language).name_of(disease)
     code = f" ({disease.icd10})" if disease.icd10 else ""
     parts = [("fits", disease.findings_for), ("against", disease.findings_against), ("not told", disease.missing)]
     told = "; ".join(f"{label}: {', '.join(found)}" for label, found in parts if found)
-    return one_line(f"{place}. {name}{code} | {told}", RECORD)
+    return one_line(f"{name}{code} | {told}", RECORD)
 
 
 def _whole(number: str) -> int:

@@ -52,9 +52,10 @@ def _listener() -> Listener:
 def answer_view(state: State, context: TurnContext) -> AnswerView:
     """All that an answer may rest on."""
     flags = tuple(RedFlag(**f) for f in state["red_flags"])
-    differential = beside_flags(
-        context.load(Differential, state["differential_key"]), flags, state["kind"], replied=state.get("replied", False)
-    )
+    whole = context.load(Differential, state["differential_key"])
+    differential = beside_flags(whole, flags, state["kind"], replied=state.get("replied", False))
+    if differential is not None and whole is not None:  # what a model proposed it may take up, whatever is told beside
+        differential = differential.model_copy(update={"hypotheses": whole.hypotheses})
     verdicts = context.load_list(Verdict, state["verdicts_key"])
     return AnswerView(
         question=context.text(state["question_key"]),

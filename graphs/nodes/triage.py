@@ -73,6 +73,7 @@ def session_view(state: State, context: TurnContext, *, within: bool = False) ->
         leading_en=_in_english(state.get("leading", ""), differential),
         about_case=bool(subject.get("about_case")),
         open_flags=tuple(RedFlag(**f) for f in state.get("open_flags", [])),
+        options=bool(state.get("options")),
     )
 
 

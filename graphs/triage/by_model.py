@@ -66,7 +66,7 @@ class TriageByModel:
 
 def _kind(named: Kind, local: TriageDecision) -> Kind:
     """The kind that the model names, as far as it may: options are read by rules, and no patient is sent away."""
-    if local.options:
+    if local.kind is Kind.MULTIPLE_CHOICE:
         return named if named is Kind.OUT_OF_SCOPE else Kind.MULTIPLE_CHOICE
     if named is Kind.MULTIPLE_CHOICE or (local.kind in (Kind.CASE, Kind.ASSISTANT) and named in DISMISSED):
         return local.kind

@@ -83,7 +83,7 @@ class SessionView(Frozen):
     ``turn`` is the number of the message that is read, ``facts`` are those of the case. ``leading`` is the name of the
     diagnosis that leads the case's differential, "" when there is none; ``leading_en`` the same in English, in which
     the library is written. ``about_case``: the last question of evidence was about that diagnosis. ``open_flags``: the
-    emergencies told so far of the session's patient.
+    emergencies told so far of the session's patient. ``options``: options were given beside the message.
     """
 
     messages: tuple[str, ...] = ()
@@ -96,6 +96,7 @@ class SessionView(Frozen):
     leading_en: str = ""
     about_case: bool = False
     open_flags: tuple[RedFlag, ...] = ()
+    options: bool = False
 
     @property
     def case(self) -> str:

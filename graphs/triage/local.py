@@ -19,7 +19,7 @@ from graphs.triage.asked import (
     stand_alone,
 )
 from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDecision
-from graphs.triage.emergency import emergencies, merged, red_flags
+from graphs.triage.emergency import VIGNETTE, emergencies, merged, red_flags
 from graphs.triage.facts import (
     Fact,
     extend,
@@ -55,7 +55,13 @@ QUESTIONS = (Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # kinds of a turn that told n
 SAYS = 6  # words, or pairs of Chinese characters, from which a closed question says what it asks about; ours
 ASKED = 0.05  # ours: probability of a question from which one after a patient's story is asked of the evidence
 FEW = 15  # words of a bare list of complaints; ours
-WHAT_IT_IS = re.compile(r"\b(?:could|might) (?:it|this) be\b|会不会是|可能是", re.IGNORECASE)
+WHAT_IT_IS = re.compile(
+    r"\b(?:could|might) (?:it|this) be\b|"
+    r"\b(?:most likely|likeliest|probable|underlying) (?:cause|diagnosis|explanation)\b|"
+    r"\bwhat(?:'s| is| might be| could be) (?:wrong|the (?:cause|diagnosis)|causing)\b|"
+    r"会不会是|可能是|(?:可能的?|什么)(?:病因|诊断|原因)|(?:病因|诊断|原因)是什么",
+    re.IGNORECASE,
+)
 SOMEBODY = re.compile(r"\b(?:i|i'm|i've|my|me|he|she|his|her|him|they|them)\b|我|他|她", re.IGNORECASE)
 
 
@@ -166,10 +172,10 @@ def _by_sort(text: str, read: Sorted) -> Verdict:
 
 
 def _asks_for_knowledge(text: str, read: Sorted) -> bool:
-    """Whether a message that describes a patient asks something that the evidence answers: a question that stands by
-    itself, or a closed one at its end that says what it asks about."""
-    asked = [part for part in questions.parts(text) if questions.is_question(part) and not WHAT_IT_IS.search(part)]
-    if not asked or read.of(Sort.QUESTION, Sort.PATIENT_QUESTION) < ASKED:
+    """Whether a message that describes a patient asks something that the evidence answers, and not what it is: a
+    question that stands by itself, or a closed one at its end that says what it asks about."""
+    asked = [part for part in questions.parts(text) if questions.is_question(part)]
+    if any(map(WHAT_IT_IS.search, asked)) or not asked or read.of(Sort.QUESTION, Sort.PATIENT_QUESTION) < ASKED:
         return False
     last = questions.parts(text)[-1]
     says = len(WORDS.findall(last)) >= SAYS or medicines_in(last)
@@ -258,10 +264,9 @@ class TriageLocal:
         text = message.strip().replace("’", "'")
         language = _language(text, session)
         parsed = parse_options(text)
-        verdict = classify(
-            text, session, has_options=bool(parsed.options), on_subject=self._on_subject, diseases=self._diseases
-        )
-        if parsed.options and verdict.kind is Kind.MULTIPLE_CHOICE:
+        chosen = bool(parsed.options) or (session.options and VIGNETTE.match(text) is not None)
+        verdict = classify(text, session, has_options=chosen, on_subject=self._on_subject, diseases=self._diseases)
+        if chosen and verdict.kind is Kind.MULTIPLE_CHOICE:
             return TriageDecision(
                 kind=Kind.MULTIPLE_CHOICE, language=language, question=parsed.stem or text, options=parsed.options,
                 red_flags=red_flags(text, language, exam=True),

@@ -33,13 +33,13 @@ Table = dict[str, tuple[type[BaseModel] | None, str, tuple[str, ...]]]
 
 ANSWERS: Table = {
     "answer": (AnswerReply, "rule question remarks documents", (
-        "nothing else", "`cites`", '["3.2", "3.4"]', "limits the answer", "no figure", "at most six",
+        "nothing else", "`cites`", '["3.2", "3.4"]', "limits the answer", "no figure", "at most six", "`emergency`",
     )),
     "answer_case": (CaseReply, "rule question findings diseases contrasts records remarks documents", (
         "your own differential", "likeliest first", "that the list lacks", "`cites`", "speak against",
     )),
     "choice": (ChoiceReply, "rule question options remarks documents", (
-        "nothing else", "`cites`", "letter or word", "support none",
+        "nothing else", "`cites`", "letter or word", "support none", "`diagnoses`", "`emergency`",
     )),
     "answer_mend": (MendReply, "rule question statements option documents", (
         "what is wrong", "`number`", "`cites`", "doubted", "Leave out",

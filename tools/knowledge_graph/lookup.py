@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache, partial
@@ -56,8 +57,9 @@ from tools.knowledge_graph.votes import contrasts, count_votes, typical_nodes
 from tools.messages import messages
 from tools.notices import noted
 from tools.reading.assertion import asserted
+from tools.text.abbreviations import expand
 from tools.text.clauses import clauses
-from tools.text.demographics import read_person
+from tools.text.demographics import Person, read_person
 from tools.text.language import language_of
 from tools.text.questions import without_asked
 
@@ -67,8 +69,22 @@ PLAIN = 0.8  # ours: "worse lying flat" is known by 0.81, "purple toes dancing" 
 QUESTIONS = 5  # ours: follow-up questions offered
 KINDS = 3  # ours: a name that more diseases are kinds of says too little
 UNEXPLAINED = Explanation((), (), ())
-# ours: words that tell how a disease runs and leave it the same disease
-COURSE = frozenset(words("acute chronic recurrent mild moderate severe early uncomplicated primary suspected likely"))
+NOBODY = Person()
+# ours: words that tell how a disease runs, or how sure it is, and leave it the same disease
+COURSE = re.compile(
+    r"\b(?:acute|chronic|recurrent|mild|moderate|severe|early|late|uncomplicated|complicated|primary|ruptured|first|new|"
+    r"suspected|likely|possible|probable|presumed|confirmed)\b[\s-]*",
+    re.IGNORECASE,
+)
+# ours: who has it, which a name may say
+WHOSE = re.compile(
+    r"\s+(?:in|of|during)\s+(?:an?\s+|the\s+)?(?:child(?:ren|hood)?|infan(?:ts?|cy)|newborns?|adults?|elderly|"
+    r"older people|wom[ae]n|m[ae]n|pregnancy)\s*$",
+    re.IGNORECASE,
+)
+WHOM = frozenset(words("children child childhood paediatric infants infant newborn neonatal adults adult"))  # ours
+UNSAID = frozenset(words("disease syndrome disorder tract"))  # ours: a name may have them or not
+OF = re.compile(r",|\b(?:of|in|with|after|from|due|to)\b", re.IGNORECASE)  # by these the words change places
 
 
 @lru_cache(maxsize=SHARED)
@@ -128,9 +144,9 @@ class KnowledgeGraph:
 
     # Made when a case is first read: a question of evidence needs none of it.
     @cached_property
-    def _diagnoses(self) -> tuple[DiagnosisNames, Names, list[tuple[str, frozenset[str]]]]:
+    def _diagnoses(self) -> tuple[DiagnosisNames, Names, list[tuple[str, list[str]]]]:
         """What diseases are found by from their names, made when one is first asked for."""
-        said = [(d.id, frozenset(words(n))) for d in self.graph.diseases for n in (d.name, *d.aliases)]
+        said = [(d.id, _words_of(expand(n))) for d in self.graph.diseases for n in (d.name, *d.aliases)]
         return DiagnosisNames(self.graph, self._table), Names(self.graph), said
 
     @cached_property
@@ -181,8 +197,8 @@ class KnowledgeGraph:
                 Those that were read from this very text are read again.
             explained: how many of the ranked diseases have findings for and against and what is missing; None for all.
             learn: rank with what similar records say too (`tools.knowledge_graph.record_ranking`); ``paper`` does not.
-            added: findings that somebody else read from the case (`linked`); what the case or ``known`` itself says of
-                them stands.
+            added: findings that somebody else read from the case (`linked`): they overrule what is read here, and what
+                ``known`` says of them stands.
             hypotheses: names of diseases that are compared with the case wherever they stand.
         """
         language = language or language_of(case)
@@ -190,11 +206,12 @@ class KnowledgeGraph:
             whole = self._paper.look_up(case, language, len(self.graph.diseases), (*known, *added))
             found = whole.model_copy(update={"ranking": whole.ranking[:limit], "added": tuple(added)})
             ranked: Placed = {line.disease: (place, line) for place, line in enumerate(whole.ranking, start=1)}
-            return self._with_records(case, self._compared(found, ranked, hypotheses, language))
+            return self._with_records(case, self._compared(found, ranked, hypotheses, language, read_person(case)))
         records = self.record_ranking() if learn else None
-        asked = unique([disease for name in hypotheses for disease in self.diseases_meant(name)])
+        person = read_person(case)
+        asked = unique([disease for name in hypotheses for disease in self.diseases_meant(name, person)])
         found, lines = self._ranked(case, language, limit, known, explained, records, added, asked)
-        return self._with_records(case, self._compared(found, lines, hypotheses, language))
+        return self._with_records(case, self._compared(found, lines, hypotheses, language, person))
 
     def linked(self, findings: Sequence[str], language: str = "en") -> tuple[list[Finding], list[str]]:
         """Findings in words (``fever``, ``no cough``) as findings of the graph, and the words that it does not know.
@@ -229,30 +246,65 @@ class KnowledgeGraph:
         own = (finding.name.casefold(), finding.zh.casefold())
         return (match.assured and match.score >= PLAIN) or said.strip().casefold() in own
 
-    def diseases_meant(self, name: str) -> list[str]:
+    def diseases_meant(self, name: str, person: Person = NOBODY) -> list[str]:
         """Ids of the diseases that a name means, none when the graph has none.
 
-        They are the one of that name, the one that it names a kind of (septic pulmonary embolism), or the few that are
-        kinds of it (angina). Words on the course of a disease are let be.
+        They are the one of that name, or what it is called in such a patient (reflux in infants), the one that it names
+        a kind of (septic pulmonary embolism), or the few that are kinds of it (angina), of these the ones that fit the
+        patient's age and sex best. Words on how a disease runs, and on who has it, are let be where nothing is found
+        with them.
         """
-        diagnoses, names, said = self._diagnoses
-        found = diagnoses.disease(name) if name.strip() else None
-        if found is not None:
-            return [found]
+        forms = unique([name, WHOSE.sub("", name), COURSE.sub("", name), COURSE.sub("", WHOSE.sub("", name))])
+        for form in filter(str.strip, forms):
+            own = self._of_name(form)
+            found = [own, *self._of_whom(form)] if own else self._of_kind(form)
+            if found:
+                fitting = self._fitting(found, person)
+                return fitting[:1] if own else fitting
+        return []
+
+    def _fitting(self, diseases: Sequence[str], person: Person) -> list[str]:
+        """Those of some diseases that fit a patient's age and sex best, in their order."""
+        if person == NOBODY:
+            return list(diseases)
+        fit = self._ranker.fit(person)
+        of = {d.id: float(fit[at]) for at, d in enumerate(self.graph.diseases)}
+        return [d for d in diseases if of[d] == max(of[other] for other in diseases)]
+
+    def _of_name(self, name: str) -> str | None:
+        """The disease of a name; none where the name only has its words in another order (baby blues, blue baby)."""
+        diagnoses, _, said = self._diagnoses
+        wanted = _words_of(name)
+        same = [(disease, own) for disease, own in said if set(own) == set(wanted)]
+        ordered = unique([disease for disease, own in same if own == wanted or OF.search(name)])
+        found = diagnoses.disease(name) or (ordered[0] if len(ordered) == 1 else None)
+        return found if found in ordered or all(disease != found for disease, _ in same) else None
+
+    def _of_whom(self, name: str) -> list[str]:
+        """The diseases that are called by a name and by who has it."""
+        wanted = set(_words_of(name))
+        return unique([d for d, own in self._diagnoses[2] if wanted and not wanted & WHOM and wanted == {*own} - WHOM])
+
+    def _of_kind(self, name: str) -> list[str]:
+        """The disease that a name names a kind of, else the few that are kinds of it."""
+        _, names, said = self._diagnoses
         ids, within = names.diseases_in(name), list(names.diseases_named(name))
-        wanted = set(words(name)) - COURSE
+        wanted = set(_words_of(COURSE.sub("", name)))
         of_kind = bool(within) and name.strip().casefold().endswith(within[-1].casefold())
-        if ids and (of_kind or (len(ids) == 1 and wanted <= {w for n in within for w in words(n)})):
+        if ids and (of_kind or (len(ids) == 1 and wanted <= {w for n in within for w in _words_of(n)})):
             return [ids[-1]]
-        kinds = unique([disease for disease, named in said if wanted and wanted <= named])
+        told = _words_of(name)
+        kinds = unique([disease for disease, own in said if told and told == [w for w in own if w in told]])
         return kinds if len(kinds) <= KINDS else []
 
-    def _compared(self, found: Differential, lines: Placed, names: Sequence[str], language: str) -> Differential:
+    def _compared(
+        self, found: Differential, lines: Placed, names: Sequence[str], language: str, person: Person
+    ) -> Differential:
         """The differential with the hypotheses, by the lines of the whole ranking."""
         position = {d.id: at for at, d in enumerate(self.graph.diseases)}
         asked: list[Hypothesis] = []
         for name in unique([" ".join(n.split()) for n in names]):
-            meant = self.diseases_meant(name)
+            meant = self.diseases_meant(name, person)
             for disease in meant:
                 unranked = None, line_of(self.graph, position[disease], 0.0, UNEXPLAINED, language)
                 place, line = lines.get(disease, unranked)
@@ -285,7 +337,7 @@ class KnowledgeGraph:
         asked: Sequence[str],
     ) -> tuple[Differential, Placed]:
         """The differential, and the lines of the diseases that are asked for."""
-        read, new = self._read_with(case, known, added)
+        read, new, overruled = self._read_with(case, known, added, language)
         votes = read.votes
         shown = reported(self.graph, read.told, read.matches, language, frozenset(k.id for k in read.settled))
         counted = (*shown, *read.settled)
@@ -293,6 +345,7 @@ class KnowledgeGraph:
             graph=self.graph.about.name,
             findings=tuple(f for f in counted if f not in new),
             added=tuple(new),
+            overruled=tuple(overruled),
             asides=tuple(asides(self.graph, read.told, self._matcher.asides(read.told), language, shown)),
             categories=votes.categories,
             winners=votes.winners,
@@ -329,14 +382,28 @@ class KnowledgeGraph:
         return found, {self.graph.diseases[d].id: (places[d], others[d]) for d in wanted}
 
     def _read_with(
-        self, case: str, known: Sequence[Finding], added: Sequence[Finding]
-    ) -> tuple[Reading, list[Finding]]:
-        """What a case says with the findings that were added to it, and those of them that it does not say itself."""
+        self, case: str, known: Sequence[Finding], added: Sequence[Finding], language: str
+    ) -> tuple[Reading, list[Finding], list[Finding]]:
+        """What a case says with the findings that were added to it, those of them that it was not read to say, and what
+        was read otherwise and gives way to them."""
         read = self.read(case, known)
-        sure = surest(read.matches, assured=False).items()
-        own = {self.graph.findings[f].id for f, m in sure if m.present is not None} | {k.id for k in read.settled}
-        new = [a for a in added if a.id not in own]
-        return (self.read(case, (*known, *new)), new) if new else (read, [])
+        settled = {k.id for k in read.settled if not unanswered(k)}
+        own = {self.graph.findings[f].id: m.present for f, m in surest(read.matches, assured=True).items()}
+        new = [a for a in added if a.id not in settled and (a.id not in own or a.present not in (None, own[a.id]))]
+        shown = reported(self.graph, read.told, read.matches, language, frozenset(settled))
+        gone = [f for f in shown if f.present is not None and self._overruled(f.id, f.present, new)]
+        return (self.read(case, known, new), new, gone) if new else (read, [], [])
+
+    def _overruled(self, finding: str, present: bool | None, added: Sequence[Finding]) -> bool:
+        """Whether a finding as read here gives way to added ones: to the same, to one that implies it where it is
+        denied, to the denial of one that it implies where it is not."""
+        return any(
+            (a.id == finding and a.present is not present)
+            or (a.present and present is False and finding in self.graph.broader(a.id))
+            or (a.present is False and present is not False and a.id in self.graph.broader(finding))
+            for a in added
+            if a.present is not None
+        )
 
     def _lines(
         self,
@@ -374,13 +441,17 @@ class KnowledgeGraph:
         log_scores = self._ranker.log_scores(read.standing.seen, read.standing.person)
         return [self.edge.features(case, read, log_scores, disease) for disease in without]
 
-    def read(self, case: str, known: Sequence[Finding] = ()) -> Reading:
-        """What a case says and what was settled beside it, before anything is ranked; arguments as for `look_up`."""
+    def read(self, case: str, known: Sequence[Finding] = (), added: Sequence[Finding] = ()) -> Reading:
+        """What a case says and what was settled or read beside it, before anything is ranked; arguments as for
+        `look_up`."""
         person = read_person(case)
         told = asserted(case, clauses(without_asked(case), person))
+        known = (*known, *added)
         settled = [k for k in known if k.id in self.graph.finding and not told_in(case, k)]
         settled = [k for k in settled if k.clause or not unanswered(k)]
         matches = without_answers(case, told, self._matcher.match(told), settled)
+        of = self.graph.findings
+        matches = [m for m in matches if not (added and self._overruled(of[m.finding].id, m.present, added))]
         seen = observe(self.graph, case, told, matches, known)
         for k in known:
             if k.id == PLACE:
@@ -445,6 +516,12 @@ CITED = 5  # ours: diseases whose entries come with a look-up as evidence
 CITED_SHARE = 0.01  # ours: less belief than this is no reason to cite an entry
 
 
+def _words_of(name: str) -> list[str]:
+    """The words of a disease's name in order, each once, without those that it may have or not."""
+    said = list(dict.fromkeys(words(name)))
+    return [w for w in said if w not in UNSAID] or said
+
+
 class LookupDifferential:
     """The tool ``lookup_differential``."""
 
@@ -469,6 +546,7 @@ class LookupDifferential:
             "differential",
             findings=[f.id for f in found.findings],
             added=[f"{'' if f.present else 'no '}{f.id} ({f.clause})" for f in found.added],
+            overruled=[f"{'' if f.present else 'no '}{f.id} ({f.clause})" for f in found.overruled],
             hypotheses=[(h.name, h.disease.disease if h.disease else "not in the graph") for h in found.hypotheses],
             ranking=[(r.disease, round(r.score, 4)) for r in found.ranking],
             winners=list(found.winners),
@@ -494,20 +572,24 @@ class LookupDifferential:
         """The differential, and what of the findings could not be counted."""
         linked, unknown = self._graph.linked(asked.findings, context.language)
         earlier = [f for f in context.added if f.id not in {g.id for g in linked}]
+        known = tuple(f for f in context.findings if f not in context.added)
         found = self._graph.look_up(
             asked.case,
             context.language,
             asked.limit,
-            tuple(context.findings),
+            known,
             learn=True,
             added=(*linked, *earlier),
             hypotheses=asked.hypotheses,
         )
         remarks = [f"Not known to the graph: {'; '.join(unknown)}. It was not counted."] if unknown else []
-        counted = {(f.id, f.present) for f in (*found.findings, *found.added)}
-        other = [f.clause for f in linked if (f.id, f.present) not in counted]
-        if other:
-            remarks.append(f"The case's own words count, which say otherwise: {'; '.join(other)}.")
+        if found.overruled:
+            told = "; ".join(f"{'' if f.present else 'no '}{f.name} ({f.clause})" for f in found.overruled)
+            remarks.append(f"The case's words were read otherwise by the local reader: {told}. Yours counts.")
+        settled = {k.id: k.present for k in known if k.start < 0 and k.present is not None}
+        answered = [f.clause for f in linked if settled.get(f.id, f.present) is not f.present]
+        if answered:
+            remarks.append(f"The patient's own answers count, which say otherwise: {'; '.join(answered)}.")
         return found, remarks
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ from agent.loop import run
 from graphs.answering.contract import AnswerView, Draft
 from graphs.verification.local import VerifierLocal
 from support.answerers import codes, differential, document, graph_entry, view
-from support.answering_model import Ask, asked, citing, saying
-from tools.contract import Gap, RankedDisease
+from support.answering_model import Ask, asked, citing, part, saying
+from tools.contract import Differential, Finding, Gap, Hypothesis, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
 
@@ -211,3 +212,109 @@ def test_background_stands_under_the_answer_where_a_need_stayed_open_and_what_is
     assert (last.origin, len(draft.statements)) == (Origin.PARAMETRIC, 3)
     assert draft.generated == {last.text: ("generated:0",)}
     assert draft.left_open == ("recurrence",)
+
+
+def long_entry(disease: str, name: str) -> Evidence:
+    """An entry as long as those of the graph: what is usual, what is seldom, a treatment."""
+    seldom = " ".join(f"{name} sometimes presents with complaint {n}." for n in range(40))
+    text = (
+        f"{name} is a disease. {name} usually presents with chest pain. {seldom} {name} is usually treated with rest."
+    )
+    return Evidence(
+        id=f"graph:starter/{disease}", text=text, title=name, kind="graph_entry", origin=Origin.KNOWLEDGE_GRAPH
+    )
+
+
+def line(disease: str, name: str, severity: str, **more: Any) -> RankedDisease:
+    found = {"findings_for": ("chest pain",), "evidence_id": f"graph:starter/{disease}", "score": 0.01, **more}
+    return RankedDisease(disease=disease, name=name, icd10="", l2="heart", l1="circulatory", severity=severity, **found)
+
+
+def proposing(*extra: Evidence, **values: Any) -> AnswerView:
+    """A case of which pericarditis and gout were proposed, with the entries of all that was looked up."""
+    ranking = (line("reflux", "Reflux", "routine", score=0.5), line("infarction", "Infarction", "emergency", score=0.4))
+    pericarditis, gout = (
+        line("pericarditis", "Pericarditis", "urgent"),
+        line("gout", "Gout", "routine", findings_for=()),
+    )
+    names = [("reflux", "Reflux"), ("infarction", "Infarction"), ("pericarditis", "Pericarditis"), ("gout", "Gout")]
+    found = Differential(
+        findings=(Finding(id="c7", name="complaint 7", clause="complaint 7"),),
+        ranking=ranking,
+        hypotheses=(
+            Hypothesis(name="pericarditis", disease=pericarditis, place=9),
+            Hypothesis(name="gout", disease=gout, place=90),
+            Hypothesis(name="unheard of"),
+        ),
+        contrasts=tuple(
+            f"{name} | {relation} | sign {n}"
+            for name in ("Reflux", "Infarction", "Pericarditis", "Alopecia")
+            for n in range(20)
+            for relation in ("symptomatology", "therapy")
+        ),
+    )
+    passage = document("pericarditis", "Pericarditis is seen on an echocardiogram.", title="Pericarditis")
+    kept = (*(long_entry(*name) for name in names), passage, *extra)
+    values = {"kind": "case", "differential": found, "findings": found.findings, **values}
+    return view("A 30-year-old man with chest pain and complaint 7.", *kept, **values)
+
+
+def test_entries_of_what_was_proposed_or_must_not_be_missed_are_shown_and_no_others(ask: Ask) -> None:
+    said = citing("Pericarditis usually presents with chest pain.", "2.2", part="diagnosis", diagnosis="Pericarditis")
+    draft, server, _ = ask(saying(said), proposing())
+    shown = asked(server.requests[0])
+    titles = re.findall(r"^\[\d+\] knowledge graph, (\w+)$", shown, re.MULTILINE)
+    assert titles == ["Infarction", "Pericarditis"]
+    assert "- Pericarditis | fits: chest pain" in shown
+    assert "complaint 7." in shown
+    assert "complaint 8." not in shown
+    apart = part(server.requests[0], "What tells them apart").splitlines()
+    assert len(apart) == 12
+    assert {told.partition(" | ")[0] for told in apart} == {"Infarction", "Pericarditis"}
+    assert not any("therapy" in told for told in apart)
+    assert [(d.name, d.disease) for d in draft.diagnoses] == [("Pericarditis", "pericarditis")]
+
+
+def test_an_entry_whose_page_was_kept_is_shown(ask: Ask) -> None:
+    page = document("reflux", "Reflux is treated with an acid blocker.", title="Reflux")
+    _, server, _ = ask(saying(citing("Reflux is treated with an acid blocker.", "3.1")), proposing(page))
+    assert "knowledge graph, Reflux\n" in asked(server.requests[0])
+
+
+def test_a_case_of_which_nothing_ranks_is_answered_as_a_case(ask: Ask) -> None:
+    page = document("meningitis", "A rash that does not fade calls for an ambulance.", title="Meningitis")
+    said = citing("A rash that does not fade calls for an ambulance.", "1.1", part="urgent")
+    emergency = "a rash that does not fade"
+    case = view("A child with fever and a rash that does not fade.", page, kind="case", differential=Differential())
+    draft, _, _ = ask(saying(said, emergency=emergency), case)
+    assert [(flag.code, flag.seen) for flag in draft.emergency] == [("named_by_model", emergency)]
+    assert told(draft) == [said["text"]]
+
+
+IRON = "Men with iron deficiency anaemia are offered a colonoscopy."
+ASKED = "My father is 67, short of breath, with anaemia. Are iron tablets enough?"
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_question_that_tells_of_a_patient_may_name_an_emergency_and_diagnoses(ask: Ask, *, closed: bool) -> None:
+    page = document("iron-deficiency-anaemia", IRON, title="Iron deficiency anaemia")
+    told_of = view(ASKED, page, kind="evidence", closed=closed, case=ASKED)
+    more = {"diagnoses": ["Anaemia", "", "Anaemia"], "emergency": "short of breath", "option": "no"}
+    draft, _, _ = ask(saying(citing(IRON, "1.1"), **more), told_of)
+    assert [d.name for d in draft.diagnoses] == ["Anaemia"]
+    assert [flag.seen for flag in draft.emergency] == ["short of breath"]
+    nobody = told_of.model_copy(update={"case": "", "question": "Are iron tablets enough in anaemia?"})
+    draft, _, _ = ask(saying(citing(IRON, "1.1"), **more), nobody)
+    assert (draft.diagnoses, draft.emergency) == ((), ())
+
+
+def test_an_examinations_patient_has_no_emergency(ask: Ask) -> None:
+    page = document("gout", "Gout is treated with colchicine.", title="Gout")
+    options = {"A": "Colchicine", "B": "Insulin"}
+    asked_of = view("A 60-year-old man with a hot toe. Which?", page, kind="multiple_choice", options=options)
+    reply = saying(
+        citing("Gout is treated with colchicine.", "1.1"), option="A", emergency="a hot toe", diagnoses=["Gout"]
+    )
+    draft, _, _ = ask(reply, asked_of)
+    assert (draft.emergency, draft.diagnoses) == ((), ())
+    assert draft.choice is not None

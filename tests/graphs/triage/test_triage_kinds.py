@@ -160,3 +160,23 @@ def test_an_emergency_without_other_words_is_a_case() -> None:
     decision = decide("please help, she is choking on a grape")
     assert decision.kind is Kind.CASE
     assert [f.code for f in decision.red_flags] == ["airway"]
+
+
+def test_an_examinations_patient_is_nobody_where_the_options_are_given_beside_the_question() -> None:
+    text = "A 19-year-old girl has hives all over, is wheezing and feels faint minutes after a bee sting. What now?"
+    exam = decide(text, options=True)
+    assert (exam.kind, exam.red_flags, exam.facts) == (Kind.MULTIPLE_CHOICE, (), ())
+    assert decide(text).red_flags
+    own = decide("I have hives all over, I'm wheezing and feel faint after a bee sting. What now?", options=True)
+    assert own.red_flags, "who tells of himself is somebody"
+
+
+@pytest.mark.parametrize(
+    "ends",
+    ["What is the most likely diagnosis and which test shows it?", "What is the likeliest cause, and what then?"],
+)
+def test_a_patient_of_whom_is_asked_what_it_is_is_a_case(ends: str) -> None:
+    told = (
+        "72-year-old man, muddled and weak for five days since sertraline was added to bendroflumethiazide, no fever."
+    )
+    assert decide(f"{told} {ends}").kind is Kind.CASE

@@ -13,6 +13,7 @@ from prompts.tool_arguments import LookupDifferential as Arguments
 from tools.contract import Finding, Outcome, ToolArtifact, ToolContext
 from tools.evidence import cite, verify_citation
 from tools.knowledge_graph.lookup import KnowledgeGraph, LookupDifferential
+from tools.text.demographics import Person
 
 CASES = Path(__file__).parents[3] / "evals" / "data" / "dev" / "differential.yaml"
 
@@ -152,20 +153,63 @@ def looked_up(graph: KnowledgeGraph, **arguments: object) -> ToolArtifact:
     return asyncio.run(LookupDifferential(graph).run(Arguments.model_validate(arguments), ToolContext()))
 
 
-def test_findings_in_words_are_counted_and_what_the_case_says_itself_stands(starter_graph: KnowledgeGraph) -> None:
+def test_findings_in_words_are_counted_before_what_is_read_here(starter_graph: KnowledgeGraph) -> None:
     said = ["tearing interscapular pain", "no dyspnoea", "cough", "purple moonbeams"]
     alone, artifact = looked_up(starter_graph, case=CHEST), looked_up(starter_graph, case=CHEST, findings=said)
     before, after = alone.differential, artifact.differential
     assert before is not None
     assert after is not None
-    assert [(f.id, f.present) for f in after.added] == [("interscapular-pain", True), ("dyspnoea", False)]
-    assert after.findings == before.findings, "the case's own findings stay its own"
+    added = [("interscapular-pain", True), ("dyspnoea", False), ("cough", True)]
+    assert [(f.id, f.present) for f in after.added] == added
+    assert [(f.id, f.present) for f in after.overruled] == [("cough", False)]
+    rest = tuple(f for f in before.findings if f.id != "cough")
+    assert after.findings == rest, "what was not named stays as it was read"
     shares = [{r.disease: r.score for r in d.ranking}["aortic-dissection"] for d in (before, after)]
     assert shares[1] > 2 * shares[0]
     dissection = next(r for r in after.ranking if r.disease == "aortic-dissection")
     assert "pain between the shoulder blades" in dissection.findings_for
-    assert ["purple moonbeams" in artifact.remarks[0], "cough" in artifact.remarks[1]] == [True, True]
+    assert "purple moonbeams" in artifact.remarks[0]
+    assert artifact.remarks[1:] == [
+        "The case's words were read otherwise by the local reader: no cough (No cough). Yours counts."
+    ]
     assert alone.remarks == []
+
+
+@pytest.mark.parametrize(
+    ("said", "stays", "goes"),
+    [
+        ("no fever", ("fever", False), ["high-fever", "fever"]),  # a kind of what is denied
+        ("high fever", ("high-fever", True), ["high-fever"]),
+    ],
+)
+def test_a_planners_reading_takes_what_implies_it_along(
+    starter_graph: KnowledgeGraph, said: str, stays: tuple[str, bool], goes: list[str]
+) -> None:
+    told = "A temperature of 39.6 since Monday, sore throat." if said == "no fever" else "Sore throat, no high fever."
+    found = looked_up(starter_graph, case=told, findings=[said]).differential
+    assert found is not None
+    assert [(f.id, f.present) for f in found.added] == [stays]
+    assert not {f.id for f in found.findings} & set(goes)
+    assert {f.id for f in found.overruled} <= set(goes)
+    assert found.overruled
+
+
+def test_what_the_patient_answered_stands_beside_a_planners_reading(starter_graph: KnowledgeGraph) -> None:
+    answer = Finding(id="cough", name="cough", clause="no", present=False)
+    asked = Arguments(case="54M, heavy central chest pain.", findings=["cough"])
+    artifact = asyncio.run(LookupDifferential(starter_graph).run(asked, ToolContext(findings=[answer])))
+    assert artifact.differential is not None
+    assert artifact.differential.added == ()
+    assert artifact.remarks == ["The patient's own answers count, which say otherwise: cough."]
+
+
+def test_an_earlier_reading_of_the_turn_counts_in_the_next_look_up(starter_graph: KnowledgeGraph) -> None:
+    first = looked_up(starter_graph, case=CHEST, findings=["cough"]).differential
+    assert first is not None
+    lent = ToolContext(findings=[*first.findings, *first.added], added=list(first.added))
+    again = asyncio.run(LookupDifferential(starter_graph).run(Arguments(case=CHEST, findings=["no cough"]), lent))
+    assert again.differential is not None
+    assert [(f.id, f.present) for f in again.differential.findings if f.id == "cough"] == [("cough", False)]
 
 
 def test_hypotheses_are_compared_wherever_they_stand_or_told_not_to_be_in_the_graph(
@@ -192,10 +236,34 @@ def test_hypotheses_are_compared_wherever_they_stand_or_told_not_to_be_in_the_gr
         ("acute aortic dissection", ["aortic-dissection"]), ("STEMI", ["myocardial-infarction"]),
         ("septic pulmonary embolism", ["pulmonary-embolism"]), ("心肌梗死", ["myocardial-infarction"]),
         ("Marfan syndrome", []), ("infection", []), ("", []),
+        ("baby blues", []), ("ruptured ectopic pregnancy", ["ectopic-pregnancy"]),
+        ("suspected early tubal pregnancy", ["ectopic-pregnancy"]), ("sepsis in children", ["sepsis"]),
+        ("urinary tract infection", ["cystitis"]), ("neonatal sepsis", ["neonatal-sepsis"]),
+        ("acute leukaemia", ["acute-myeloid-leukaemia", "acute-lymphoblastic-leukaemia"]),
+        ("cancer of the thyroid", ["thyroid-cancer"]),
+        ("malignant spinal cord compression", ["spinal-cord-compression"]),
     ],
 )  # fmt: skip
 def test_what_a_name_means(starter_graph: KnowledgeGraph, name: str, means: list[str]) -> None:
     assert starter_graph.diseases_meant(name) == means
+
+
+@pytest.mark.parametrize(
+    ("name", "person", "means"),
+    [
+        ("gastro-oesophageal reflux", Person(0.1), ["gastro-oesophageal-reflux-in-infants"]),
+        ("gastro-oesophageal reflux", Person(48), ["gerd"]),
+        ("urinary tract infection", Person(79, "female"), ["cystitis"]),
+        ("urinary tract infection", Person(3, "female"), ["urinary-tract-infection-in-children"]),
+        ("acute leukaemia", Person(3), ["acute-lymphoblastic-leukaemia"]),
+        ("ectopic pregnancy", Person(30, "male"), ["ectopic-pregnancy"]),  # as it was asked
+        ("sepsis", Person(30, "female"), ["sepsis"]),
+    ],
+)
+def test_a_name_means_what_it_is_called_in_the_patient(
+    starter_graph: KnowledgeGraph, name: str, person: Person, means: list[str]
+) -> None:
+    assert starter_graph.diseases_meant(name, person) == means
 
 
 def test_findings_alone_are_looked_up_and_nothing_is_refused(starter_graph: KnowledgeGraph) -> None:
