@@ -110,7 +110,8 @@ class ProseWriter:
         asked = {n: fault for n, fault in faults.items() if not believed(claims[n], fault, question_of(view))}
         if asked or doubt.why:
             rest = self._model.timeout - spent.seconds
-            better = await self._mended(claims, asked, view, sources, doubt, rest)
+            standing = {n: stated[n] for n in sorted(stated)} if doubt.why else {}
+            better = await self._mended(claims, asked, view, sources, doubt, standing, rest)
             option = better.option or option
             again = {
                 s.number - 1: claims[s.number - 1]._replace(reply=s)
@@ -146,20 +147,24 @@ class ProseWriter:
         view: AnswerView,
         sources: Sources,
         doubt: Doubt,
+        standing: Mapping[int, Stated],
         rest: float,
     ) -> MendReply:
         """The failing statements as the model writes them when it is told why; none when it cannot be asked.
 
-        It is shown these alone, with the sentences that they cite, the nearest ones, and the neighbours of both; of an
-        option that is doubted the sentences that show it, without neighbours.
+        It is shown these with the sentences that they cite, the nearest ones, and the neighbours of both; of an option
+        that is doubted the statements that stand too, with their sentences, and those that show the doubt, without
+        neighbours.
         """
         nothing = MendReply(statements=[])
         if rest < LEAST_REST:
             return nothing
-        lines = [f"{n + 1}. {_line(claims[n].reply)} | wrong: {one_line(str(f), SHOWN)}" for n, f in faults.items()]
+        told = {n: f"wrong: {one_line(str(f), SHOWN)}" for n, f in faults.items()} | dict.fromkeys(standing, "stands")
+        lines = [f"{n + 1}. {_line(claims[n].reply)} | {told[n]}" for n in sorted(told)]
         near = [c for n in faults for c in best_citations(claims[n].reply.text, sources.documents)]
         labels = [c for n in faults for c in claims[n].reply.cites] + [sources.label(c) for c in near]
-        shown = sources.around(labels, map(sources.label, doubt.shown))
+        cited = [c for s in standing.values() for c in s.statement.citations]
+        shown = sources.around(labels, map(sources.label, (*doubt.shown, *cited)))
         asked = f"\nOption: {doubt.why}\nA new statement has number {len(claims) + 1}.\n" if doubt.why else ""
         try:
             reply, _ = await self._model.within(rest).structured(
