@@ -231,6 +231,7 @@ class AnswererByModel:
         lost["statement_dropped"] = len(said) - len(texts) - lost["reference_dropped"]
         more += [notice(code, view.language, str(count)) for code, count in lost.items() if count]
         notices = notices_for(view, statements, [], self._local.today())
+        notices = [n for n in notices if n.code != "not_answered"]  # the model was asked all of it, in no words of ours
         return Draft(
             statements=statements,
             choice=choice,

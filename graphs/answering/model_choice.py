@@ -16,6 +16,7 @@ from graphs.judging.relevance import Relevance
 from graphs.verdicts.certainty import certainty_of, reason_of
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictJudge, VerdictValue
 from graphs.verdicts.stated import effect_of, population_of
+from graphs.verification.support import in_another_language
 from prompts.shown import one_line
 from tools.contract import Notice, Severity
 from tools.evidence import Evidence, Origin, Statement, cite
@@ -187,7 +188,8 @@ def speaks_of(
 
     ``names`` gives other names of what an option mentions. Of "all but one" they speak of another.
     """
-    texts = {k: " ".join([text, *names(text)]) for k, text in view.options.items()}
+    names_found = {k: names(text) for k, text in view.options.items()}
+    texts = {k: " ".join([text, *names_found[k]]) for k, text in view.options.items()}
     own = own_words(view.question, texts)
 
     def speaking(label: str, statements: Sequence[Statement]) -> bool:
@@ -198,6 +200,8 @@ def speaks_of(
         if values is not None:
             read = [Sentence(_spoken(text), 0, len(text)) for text in said]
             return any(judge.carries(view.question, value, read) for value in values)
+        if not names_found[label] and in_another_language(view.options[label], said):
+            return True  # nothing here can tell
         others = NEGATIVE_STEM.search(view.question)
         wanted = list(own.values()) if others else [own[label]]
         held = set(tokens(" ".join(said)))

@@ -8,6 +8,8 @@ from typing import NamedTuple, Protocol
 
 from tools.evidence import Evidence, Frozen
 
+WRITTEN = frozenset({"library", "graph"})  # collections of which each sentence was written as a statement
+
 
 class VerdictValue(StrEnum):
     """What the cited sentences answer.

@@ -423,3 +423,26 @@ def test_orders_in_a_document_stay_inside_the_fence_and_are_not_repeated(ask: As
     lines = user["content"].splitlines()
     assert lines[-1] == lines[lines.index("~~~~~~")] == "~~~~~~"
     assert sum(line.startswith("[1]") for line in lines) == 1, "no line of a document passes for one of ours"
+
+
+def test_a_statement_in_the_language_of_the_question_stands_on_a_quote_in_another(ask: Ask) -> None:
+    said = citing("单剂地塞米松可在数小时内缓解喉炎症状。", "1.1")
+    chinese = {"language": "zh", "question": "地塞米松能治疗儿童喉炎吗？怎么用？"}
+    draft, server, _ = ask(saying(said), croup().model_copy(update=chinese))
+    assert len(server.requests) == 1
+    assert [(s.text, bool(s.citations)) for s in draft.statements] == [(said["text"], True)]
+    assert "not_confirmed" not in codes(draft)
+
+
+def test_a_word_of_judging_is_no_disease(ask: Ask) -> None:
+    said = citing("The timing fits, since a single dose of dexamethasone relieves the symptoms within hours.", "1.1")
+    draft, server, _ = ask(saying(GOOD, said), croup())
+    assert len(server.requests) == 1
+    assert said["text"] in [s.text for s in draft.statements]
+
+
+def test_a_direct_answer_is_not_told_to_leave_a_question_open_by_its_rarest_word(ask: Ask) -> None:
+    question = "My son of 4 has itchy spots and a fever. Can he go to nursery?"
+    draft, _, _ = ask(lambda *_: None, view(question, kind="case", path="direct"))
+    assert "not_retrieved" in codes(draft)
+    assert "not_answered" not in codes(draft)

@@ -1,4 +1,4 @@
-"""Background that is written while the answer is: on what is open after the choice, told apart, rested on by nothing."""
+"""Background that is written while the answer is: on what is open after the choice, and no statement rests on it."""
 
 from __future__ import annotations
 
