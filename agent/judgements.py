@@ -123,10 +123,9 @@ def _together(settings: Settings) -> bool:
 
 
 def _selection(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> Selector:
-    del encoder
     shuffle = settings.selection.shuffle
     if _together(settings):
-        return ChooserByModel(model, parts.selector, parts.filter, ChoosingSettings(shuffle=shuffle))
+        return ChooserByModel(model, parts.selector, parts.filter, ChoosingSettings(shuffle=shuffle), encoder)
     own = ModelSelectorSettings(shuffle=shuffle, neutral=not settings.selection.guard)
     return SelectorByModel(model, parts.selector, own)
 
@@ -205,11 +204,11 @@ def gap_tool(
         return FillKnowledgeGaps(search, encoder, settings, refused=refused)
     together = settings.together
     writes = None
-    read = models.judged_by_model("answer") or not together
-    if models.judged_by_model("background") and read and not _beside(settings, models):
+    read, beside = models.judged_by_model("answer") or not together, _beside(settings, models)
+    if models.judged_by_model("background") and read and not beside:
         writes = GeneratorByModel(models.of("background"), together=together)
     finder = _finder(settings, models)
-    return FillKnowledgeGaps(search, encoder, settings, finder=finder, generator=writes, refused=refused)
+    return FillKnowledgeGaps(search, encoder, settings, finder=finder, generator=writes, beside=beside, refused=refused)
 
 
 def _finder(settings: GapSettings, models: LanguageModels) -> GapFinder:

@@ -8,6 +8,12 @@ from tools.evidence import Evidence, EvidenceId
 from tools.text.sentences import sentences
 
 
+def without_repeats(documents: Sequence[Evidence]) -> list[Evidence]:
+    """The documents, without those all of whose sentences stand in ones before."""
+    fresh = each_once(documents, [range(1, len(sentences(d.text)) + 1) for d in documents])
+    return [d for d, own in zip(documents, fresh, strict=True) if own]
+
+
 def each_once(documents: Sequence[Evidence], numbers: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     """Of each document those of its sentences, by number from 1, that no document before it shows."""
     known: set[tuple[str, int, int]] = set()

@@ -19,6 +19,7 @@ from tools.gaps.contract import GapFinder, GapSurvey, Inquiry
 from tools.gaps.local import nearest
 from tools.gaps.requirements import query_of
 from tools.passages.contract import context_of
+from tools.pieces import each_once
 from tools.text.numbered import numbered, within
 from tools.text.sentences import sentences
 
@@ -50,6 +51,7 @@ class GapFinderByModel:
     async def _by_model(self, inquiry: Inquiry, documents: Sequence[Evidence]) -> GapSurvey:
         room = max(ROOM // len(documents), LEAST)
         needs = inquiry.requirements
+        shown = each_once(documents, [within(d.text, room) for d in documents])
         reply, _ = await self._model.structured(
             "reading",
             ReadingReply,
@@ -57,7 +59,10 @@ class GapFinderByModel:
             question=one_line(inquiry.asked, QUESTION),
             diseases="; ".join(one_line(d, POINT) for d in inquiry.diseases) or "none",
             needs="\n".join(f"{n}. {one_line(need, POINT)}" for n, need in enumerate(needs, start=1)) or "not said",
-            documents="\n".join(document_line(n, d, within(d.text, room)) for n, d in enumerate(documents, start=1)),
+            documents="\n".join(
+                document_line(n, d, numbers)
+                for n, (d, numbers) in enumerate(zip(documents, shown, strict=True), start=1)
+            ),
         )
         if not (reply.documents or reply.needs or reply.missing):
             raise InvalidReplyError("The language model said nothing of the documents.", "Try again.")

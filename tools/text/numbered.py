@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 
 from prompts.shown import one_line
 from tools.text.sentences import sentences
+from tools.text.tokens import tokens
 
 LONGEST = 1200  # ours: characters of one sentence that are shown; a longer one is a table or a list
 GAP = "[… {} left out]"
@@ -64,6 +65,22 @@ def within(text: str, room: int) -> list[int]:
         del kept[at]
         over -= sizes[at]
     return [at + 1 for at in kept]
+
+
+def telling(text: str, room: int, wanted: Collection[str]) -> list[int]:
+    """Numbers of the sentences, from 1, that are shown of a page in so many characters: those that hold most of the
+    wanted tokens, the first of equal ones, and one at least. A text under the headings of an abstract is cut as such.
+    """
+    said = [span.of(text) for span in sentences(text)]
+    if any(heading.match(sentence) for sentence in said for heading in HEADINGS):
+        return within(text, room)
+    kept: list[int] = []
+    for at in sorted(range(len(said)), key=lambda at: (-len(set(tokens(said[at])) & set(wanted)), at)):
+        room -= min(len(said[at]), LONGEST)
+        if kept and room < 0:
+            break
+        kept.append(at + 1)
+    return sorted(kept)
 
 
 def _ranks(said: Sequence[str]) -> list[int]:

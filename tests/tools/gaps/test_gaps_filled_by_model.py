@@ -94,6 +94,12 @@ def ours(request: pytest.FixtureRequest) -> GapSettings:
     return GapSettings(together=request.param)
 
 
+@pytest.fixture
+def before(ours: GapSettings) -> GapSettings:
+    """Settings with which background is written before the answer, which may rest on it."""
+    return ours.model_copy(update={"generated": "allowed"})
+
+
 def generated(artifact: ToolArtifact) -> list[Evidence]:
     return [e for e in artifact.evidence if e.origin is Origin.GENERATED]
 
@@ -107,10 +113,10 @@ def notice(artifact: ToolArtifact, code: str) -> Notice:
 
 
 def test_each_gap_is_searched_for_and_background_is_written_for_what_stays_open(
-    encoder: Encoder, ours: GapSettings
+    encoder: Encoder, before: GapSettings
 ) -> None:
     search = Search([FOUND])
-    artifact, server = fill(encoder, search, replies(), ours)
+    artifact, server = fill(encoder, search, replies(), before)
     assert search.queries == [HARMS, DIET]
     harms, diet, drugs = artifact.gaps
     assert (harms.requirement, harms.covered_by) == (HARMS, (FOUND.id,))
@@ -119,7 +125,15 @@ def test_each_gap_is_searched_for_and_background_is_written_for_what_stays_open(
     assert [e.title for e in generated(artifact)] == [DIET]
     assert codes(artifact) == ["gaps_left_open", "background_generated"]
     assert "library:" not in json.dumps(server.requests)
-    assert len(server.requests) == (2 if ours.together else 3)
+    assert len(server.requests) == (2 if before.together else 3)
+
+
+def test_by_default_background_is_left_to_the_answer_and_failed_searches_lose_no_reading(encoder: Encoder) -> None:
+    artifact, server = fill(encoder, Search(fails="gout"), replies(missing=[HARMS]), GapSettings())
+    assert generated(artifact) == []
+    assert codes(artifact) == ["gap_search_failed", "gaps_left_open"]
+    assert artifact.readings
+    assert len(server.requests) == 1
 
 
 def test_the_policy_off_writes_nothing_and_still_searches(encoder: Encoder, ours: GapSettings) -> None:
@@ -134,7 +148,7 @@ def test_one_call_writes_on_all_points_and_no_sentence_names_a_publication(encod
     sound, named = "Diet matters little.", "According to Smith et al. (NEJM 2019), 92 % did not change."
     points = [{"number": 1, "text": f"{sound} {named} Ask early."}, {"number": 2, "text": named}]
     said = replies() | {"write background": {"points": [*points, {"number": 7, "text": sound}]}}
-    artifact, server = fill(encoder, Search(), said, GapSettings())
+    artifact, server = fill(encoder, Search(), said, GapSettings(generated="allowed"))
     assert [(e.title, e.text) for e in generated(artifact)] == [(HARMS, f"{sound} Ask early.")]
     assert len(server.requests) == 2
 
@@ -222,13 +236,13 @@ def test_without_any_document_no_model_guesses_what_they_lack(encoder: Encoder, 
     assert "nothing_useful_retrieved" in codes(artifact)
 
 
-def test_searches_that_all_fail_are_an_error_unless_background_stands_in(encoder: Encoder, ours: GapSettings) -> None:
+def test_searches_that_all_fail_are_an_error_unless_background_stands_in(encoder: Encoder, before: GapSettings) -> None:
     failing = replies(missing=[HARMS])
-    artifact, _ = fill(encoder, Search(fails="gout"), failing, ours)
+    artifact, _ = fill(encoder, Search(fails="gout"), failing, before)
     assert "gap_search_failed" in codes(artifact)
     assert len(generated(artifact)) == 1
     with pytest.raises(ServiceError):
-        fill(encoder, Search(fails="gout"), failing, ours.model_copy(update={"generated": "off"}))
+        fill(encoder, Search(fails="gout"), failing, before.model_copy(update={"generated": "off"}))
 
 
 def test_generated_text_that_is_there_already_covers_nothing_and_is_not_summarised(
