@@ -9,7 +9,7 @@ Generated background is no candidate: it stands beside what is kept, in nobody's
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from graphs.differential_filter.by_model import case_told
 from graphs.differential_filter.contract import DocumentFilter, Stance, Verdict, unusable
@@ -151,9 +151,8 @@ class ChooserByModel:
         """The documents that were read, the nearest ones, and the others that may say something."""
         if self._encoder is None or len(documents) <= self._settings.fewest:
             return documents
-        diseases = (
-            [d.name for d in context.differential.ranking[: self._settings.leading]] if context.differential else []
-        )
+        ranking = context.differential.ranking if context.differential is not None else ()
+        diseases = [d.name for d in ranking[: self._settings.leading]]
         queries = [COLON.sub(" ", question), *wanted, *diseases]
         best = coverage_matrix(queries, documents, self._encoder).max(axis=0)
         nearest = {documents[at].id for at in best.argsort()[::-1][: self._settings.fewest]}
@@ -181,9 +180,7 @@ class ChooserByModel:
             limit=str(limit),
             asked=told if case else f"Question: {one_line(question, QUESTION)}",
             needs=listed(wanted),
-            documents=self._shown(
-                shown, read, room, _answers(context.gaps, wanted), tokens(" ".join([question, *wanted]))
-            ),
+            documents=self._shown(shown, read, room, _answers(context.gaps, wanted), " ".join([question, *wanted])),
         )
         chosen = chosen_of(reply.keep, shown, wanted)
         if not chosen:
@@ -201,7 +198,7 @@ class ChooserByModel:
         read: Mapping[str, DocumentReading],
         room: int,
         answers: Mapping[str, Sequence[int]],
-        wanted: Sequence[str],
+        asked: str,
     ) -> str:
         """The documents, one a line, with what the reading said of each, the sentences that it named and the needs that
         they answer; of one that was not read, what tells most, fits and stands in no other.
@@ -209,11 +206,11 @@ class ChooserByModel:
         share = max(room // max(sum(d.id not in read for d in documents), 1), self._settings.least)
         first = sorted(documents, key=lambda d: d.id not in read)
         own = each_once(first, [range(1, len(sentences(d.text)) + 1) for d in first])
-        own = [
-            tuple(n for n in numbers if n in _telling(d, share, wanted)) or numbers[:1] if d.id not in read else numbers
-            for d, numbers in zip(first, own, strict=True)
-        ]
-        fresh = {d.id: numbers for d, numbers in zip(first, own, strict=True)}
+        wanted = set(tokens(asked))
+        fresh: dict[str, tuple[int, ...]] = {}
+        for d, numbers in zip(first, own, strict=True):
+            best = _telling(d, share, wanted) if d.id not in read else ()
+            fresh[d.id] = tuple(n for n in numbers if n in best) or numbers[:1]
         lines = []
         for n, document in enumerate(documents, start=1):
             reading = read.get(document.id)
@@ -251,9 +248,9 @@ def _answers(gaps: Sequence[Gap], wanted: Sequence[str]) -> dict[str, list[int]]
     return out
 
 
-def _telling(document: Evidence, room: int, wanted: Sequence[str]) -> list[int]:
+def _telling(document: Evidence, room: int, wanted: Collection[str]) -> list[int]:
     """Numbers of the sentences of a document that was not read that are shown in so many characters."""
-    return within(document.text, room) if document.kind == "abstract" else telling(document.text, room, set(wanted))
+    return within(document.text, room) if document.kind == "abstract" else telling(document.text, room, wanted)
 
 
 def _silent(reading: DocumentReading | None) -> bool:

@@ -7,6 +7,7 @@ gap is known by its need's number, so that a need that is put into other words i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
@@ -59,10 +60,7 @@ class GapFinderByModel:
             question=one_line(inquiry.asked, QUESTION),
             diseases="; ".join(one_line(d, POINT) for d in inquiry.diseases) or "none",
             needs="\n".join(f"{n}. {one_line(need, POINT)}" for n, need in enumerate(needs, start=1)) or "not said",
-            documents="\n".join(
-                document_line(n, d, numbers)
-                for n, (d, numbers) in enumerate(zip(documents, shown, strict=True), start=1)
-            ),
+            documents="\n".join(map(document_line, count(1), documents, shown)),
         )
         if not (reply.documents or reply.needs or reply.missing):
             raise InvalidReplyError("The language model said nothing of the documents.", "Try again.")
