@@ -19,6 +19,7 @@ from graphs.answering.prose import Claim, Fault, ProseReader, Stated, believed, 
 from graphs.answering.sources import Sources, question_of
 from graphs.judging.orders import instructing
 from graphs.verification.quoted import best_citations
+from graphs.verification.support import identical
 from prompts.answer import MendReply, StatementReply
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
@@ -160,7 +161,8 @@ class ProseWriter:
         if rest < LEAST_REST:
             return nothing
         told = {n: f"wrong: {one_line(str(f), SHOWN)}" for n, f in faults.items()} | dict.fromkeys(standing, "stands")
-        lines = [f"{n + 1}. {_line(claims[n].reply)} | {told[n]}" for n in sorted(told)]
+        same = {n for n, s in standing.items() if identical(s.statement.text, [c.quote for c in s.statement.citations])}
+        lines = [f"{n + 1}. {_line(claims[n].reply, same=n in same)} | {told[n]}" for n in sorted(told)]
         near = [c for n in faults for c in best_citations(claims[n].reply.text, sources.documents)]
         labels = [c for n in faults for c in claims[n].reply.cites] + [sources.label(c) for c in near]
         cited = [c for s in standing.values() for c in s.statement.citations]
@@ -181,5 +183,6 @@ class ProseWriter:
         return reply
 
 
-def _line(said: StatementReply) -> str:
-    return f"{one_line(said.text, SHOWN)} {''.join(f'[{label}]' for label in said.cites)}".strip()
+def _line(said: StatementReply, *, same: bool = False) -> str:
+    """A statement with its labels; ``same``: word for word its sentences, which are shown."""
+    return f"{'(word for word)' if same else one_line(said.text, SHOWN)} {''.join(f'[{label}]' for label in said.cites)}".strip()

@@ -26,7 +26,7 @@ from tools.evidence import Evidence, Frozen, Origin
 from tools.gaps.local import COLON, USEFUL, coverage_matrix
 from tools.gaps.reading import document_line
 from tools.pieces import each_once, without_repeats
-from tools.text.numbered import telling, within
+from tools.text.numbered import LONGEST, telling, within
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
@@ -35,6 +35,7 @@ FAR = "far from the question and from all that is needed"
 REPEATED = "its sentences stand in others"
 BESIDE = "background, beside what was retrieved and in the place of none of it"
 LEFT_OUT = "left out by the model"
+BEGINNING = 40  # ours: characters of a sentence that was read and named already
 
 
 class ChoosingSettings(Frozen):
@@ -180,7 +181,9 @@ class ChooserByModel:
             limit=str(limit),
             asked=told if case else f"Question: {one_line(question, QUESTION)}",
             needs=listed(wanted),
-            documents=self._shown(shown, read, room, _answers(context.gaps, wanted), " ".join([question, *wanted])),
+            documents=self._shown(
+                shown, read, room, _answers(context.gaps, wanted), " ".join([question, *wanted]), case=case
+            ),
         )
         chosen = chosen_of(reply.keep, shown, wanted)
         if not chosen:
@@ -199,9 +202,13 @@ class ChooserByModel:
         room: int,
         answers: Mapping[str, Sequence[int]],
         asked: str,
+        *,
+        case: bool,
     ) -> str:
-        """The documents, one a line, with what the reading said of each, the sentences that it named and the needs that
-        they answer; of one that was not read, what tells most, fits and stands in no other.
+        """The documents, one a line, with what the reading said of each, the needs that it answers, and the sentences
+        that it named; of one that was not read, what tells most, fits and stands in no other.
+
+        The model has read them: where a need is answered, but for a case, they are called to mind by their beginnings.
         """
         share = max(room // max(sum(d.id not in read for d in documents), 1), self._settings.least)
         first = sorted(documents, key=lambda d: d.id not in read)
@@ -219,7 +226,8 @@ class ChooserByModel:
             else:
                 needs = ", ".join(map(str, answers.get(document.id, ())))
                 remark = f"{reading.stance} | answers {needs}" if needs else reading.stance
-                lines.append(document_line(n, document, reading.sentences, remark))
+                longest = BEGINNING if needs and not case else LONGEST
+                lines.append(document_line(n, document, reading.sentences, remark, longest))
         return "\n".join(lines)
 
     async def _locally(

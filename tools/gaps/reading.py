@@ -21,7 +21,7 @@ from tools.gaps.local import nearest
 from tools.gaps.requirements import query_of
 from tools.passages.contract import context_of
 from tools.pieces import each_once
-from tools.text.numbered import numbered, within
+from tools.text.numbered import LONGEST, numbered, within
 from tools.text.sentences import sentences
 
 ROOM = 24_000  # ours: characters of all documents together, some 6,000 tokens
@@ -97,11 +97,14 @@ class GapFinderByModel:
         return (*missing.values(), *covered)
 
 
-def document_line(number: int, document: Evidence, only: Sequence[int], remark: str = "") -> str:
-    """A document on one line: its number, title and section, a remark, and its numbered sentences."""
+def document_line(
+    number: int, document: Evidence, only: Sequence[int], remark: str = "", longest: int = LONGEST
+) -> str:
+    """A document on one line: its number, title and section, a remark, and its numbered sentences, each of so many
+    characters."""
     named = one_line(context_of(document.title, document.section), 300)
     return " | ".join(
-        part for part in (f"[{number}] {named}".strip(), remark, numbered(number, document.text, only)) if part
+        part for part in (f"[{number}] {named}".strip(), remark, numbered(number, document.text, only, longest)) if part
     )
 
 

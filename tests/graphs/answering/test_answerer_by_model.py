@@ -295,7 +295,7 @@ def test_a_verdict_that_no_sentence_carries_is_asked_about_once_with_the_sentenc
     draft, server, _ = ask(answering, closed)
     again = asked(server.requests[1])
     assert "Option: yes | doubted: the cited sentences are not read as an answer to the question." in again
-    assert f"1. {SECOND} [1.2] | stands" in again, "all that the verdict rests on"
+    assert "1. (word for word) [1.2] | stands" in again, "all that the verdict rests on"
     assert f"[1.1] {FIRST}\n[1.2] {SECOND}\n" in again, "what is disputed, and what would carry it"
     assert "caused by a virus" not in again, "and no other sentence"
     assert len(server.requests) == 2
