@@ -185,4 +185,5 @@ class ProseWriter:
 
 def _line(said: StatementReply, *, same: bool = False) -> str:
     """A statement with its labels; ``same``: word for word its sentences, which are shown."""
-    return f"{'(word for word)' if same else one_line(said.text, SHOWN)} {''.join(f'[{label}]' for label in said.cites)}".strip()
+    text = "(word for word)" if same else one_line(said.text, SHOWN)
+    return f"{text} {''.join(f'[{label}]' for label in said.cites)}".strip()
