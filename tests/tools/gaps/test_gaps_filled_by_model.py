@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from support.scripted_model import Scripted, ScriptedModel, serving_by
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
+from tools.gaps.contract import Inquiry
 from tools.gaps.settings import PUBLISHED, GapSettings
 
 QUESTION = "How is an attack of gout treated?"
@@ -254,3 +256,14 @@ def test_generated_text_that_is_there_already_covers_nothing_and_is_not_summaris
     artifact, server = fill(encoder, Search(), replies(missing=[HARMS]), ours, evidence=[GOUT, known])
     assert artifact.gaps[0].covered_by == ()
     assert sum(FOUND.text in r["messages"][1]["content"] for r in server.requests) == 0
+
+
+def test_pieces_of_a_read_page_that_cover_a_need_are_read_too_and_repeats_are_not(encoder: Encoder) -> None:
+    page = [passage("gout", "Gout", text) for text in ("Gout is treated early.", "Gout hurts.", "Seek help in fever.")]
+    page = [e.model_copy(update={"id": f"library:gout@{n}00-{n}00{len(e.text)}"}) for n, e in enumerate(page, 1)]
+    other = passage("asthma", "Asthma", "Seek help in an attack.")
+    tool = gap_tool(Search(), encoder, GapSettings(documents=1))
+    cover = dict(zip([e.id for e in page], [(0.9, 0.1), (0.5, 0.1), (0.2, 0.8)], strict=True)) | {other.id: (0.1, 0.9)}
+    asked = Inquiry(QUESTION, requirements=("a", "b"), coverage=cover, relevance={k: max(v) for k, v in cover.items()})
+    asked = replace(asked, relevance={**asked.relevance, other.id: 0.1})
+    assert tool._documents(asked, [*page, page[0], other]) == [page[0], page[2]]
