@@ -175,7 +175,7 @@ def assemble(
     if models is not None:
         from agent.judgements import by_models
 
-        parts = by_models(parts, settings, models, encoder)
+        parts = by_models(parts, settings, models, encoder, gap_settings(settings))
         if models.judged_by_model("research") and not settings.pipeline.steps:
             parts = replace(parts, said=TellingSentences(encoder, documents.monograph))
     return short_way(parts, settings, answered)

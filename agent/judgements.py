@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from agent.settings import Settings
 from graphs.answering.by_model import AnswererByModel, ModelAnswerSettings
 from graphs.answering.contract import Answerer
+from graphs.answering.general import BackgroundBeside
 from graphs.answering.local import AnswererLocal
 from graphs.completeness.by_model import CompletenessGateByModel
 from graphs.completeness.contract import CompletenessGate
@@ -35,11 +37,13 @@ from tools.gaps.tool import FillKnowledgeGaps, Refused, Searcher
 Judged = Callable[[LanguageModel, Parts, Settings, Encoder], Any]
 
 
-def by_models(parts: Parts, settings: Settings, models: LanguageModels, encoder: Encoder) -> Parts:
+def by_models(parts: Parts, settings: Settings, models: LanguageModels, encoder: Encoder, gaps: GapSettings) -> Parts:
     """The parts, each judgement that is a model's standing around its local twin."""
+    answers = partial(_answer, background=_background(gaps, models))
+    by_role: dict[Role, tuple[str, Judged]] = {**BY_MODEL, "answer": ("answerer", answers)}
     changes = {
         field: judged(models.of(role), parts, settings, encoder)
-        for role, (field, judged) in BY_MODEL.items()
+        for role, (field, judged) in by_role.items()
         if models.judged_by_model(role) and not _switched_off(role, settings)
     }
     return replace(parts, **changes)
@@ -69,10 +73,9 @@ def _together(settings: Settings) -> bool:
 
 
 def _selection(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> Selector:
-    del encoder
     shuffle = settings.selection.shuffle
     if _together(settings):
-        return ChooserByModel(model, parts.selector, parts.filter, ChoosingSettings(shuffle=shuffle))
+        return ChooserByModel(model, parts.selector, parts.filter, ChoosingSettings(shuffle=shuffle), encoder)
     own = ModelSelectorSettings(shuffle=shuffle, neutral=not settings.selection.guard)
     return SelectorByModel(model, parts.selector, own)
 
@@ -85,9 +88,29 @@ def _filter(model: LanguageModel, parts: Parts, settings: Settings, encoder: Enc
     return DocumentFilterByModel(model, parts.filter)
 
 
-def _answer(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> Answerer:
+def _answer(
+    model: LanguageModel,
+    parts: Parts,
+    settings: Settings,
+    encoder: Encoder,
+    background: BackgroundBeside | None = None,
+) -> Answerer:
     own = ModelAnswerSettings(generated=settings.generated)
-    return AnswererByModel(model, cast(AnswererLocal, parts.answerer), encoder, own)
+    return AnswererByModel(model, cast(AnswererLocal, parts.answerer), encoder, own, background)
+
+
+def _background(settings: GapSettings, models: LanguageModels) -> BackgroundBeside:
+    """What writes background beside the answer, where the gap tool does not write it before."""
+    if not _beside(settings, models):
+        return BackgroundBeside()
+    return BackgroundBeside(GeneratorByModel(models.of("background")), min(settings.points, settings.conditioned))
+
+
+def _beside(settings: GapSettings, models: LanguageModels) -> bool:
+    """Whether background is written beside the answer: no statement may rest on it, and a model answers."""
+    read_by = settings.together and models.judged_by_model("answer")
+    own = settings.generated == "context" and settings.search_first and not settings.question_only
+    return own and read_by and models.judged_by_model("background")
 
 
 def _report(model: LanguageModel, parts: Parts, settings: Settings, encoder: Encoder) -> Reporter:
@@ -106,7 +129,6 @@ BY_MODEL: dict[Role, tuple[str, Judged]] = {
     "research": ("planner", lambda model, parts, *_: PlannerByModel(model, parts.planner, parts.tools)),
     "selection": ("selector", _selection),
     "filter": ("filter", _filter),
-    "answer": ("answerer", _answer),
     "report": ("reporter", _report),
     "verification": ("verifier", lambda model, parts, *_: VerifierByModel(model, parts.verifier)),
 }
@@ -124,14 +146,16 @@ def gap_tool(
 ) -> FillKnowledgeGaps:
     """The tool; where a role is local, the local judgement.
 
-    A local answer reads no background, so none is written for it, but where the published steps are asked for.
+    A local answer reads no background, so none is written for it, but where the published steps are asked for. The
+    default writes it beside the answer instead.
     """
     together = settings.together
     writes = None
-    if models.judged_by_model("background") and (models.judged_by_model("answer") or not together):
+    read, beside = models.judged_by_model("answer") or not together, _beside(settings, models)
+    if models.judged_by_model("background") and read and not beside:
         writes = GeneratorByModel(models.of("background"), together=together)
     finder = _finder(settings, models)
-    return FillKnowledgeGaps(search, encoder, settings, finder=finder, generator=writes, refused=refused)
+    return FillKnowledgeGaps(search, encoder, settings, finder=finder, generator=writes, beside=beside, refused=refused)
 
 
 def _finder(settings: GapSettings, models: LanguageModels) -> GapFinder:

@@ -33,6 +33,14 @@ BACKGROUND_RULES = {
     " they say the same; a statement that only background supports cites it (B1).",
 }
 
+# Which word answers a closed question, as `graphs.verdicts.contract` has them.
+VERDICT_RULE = (
+    "yes or no: what the documents answer to the question as it is put. no_difference: alike; of “better than” it is"
+    " no_difference where both are alike, no where it is worse. depends: yes for some, no for others. conflicting:"
+    " documents disagree. insufficient: documents speak of it and do not settle it, or not for whom it is asked; none"
+    " need say so in words."
+)
+
 # What a model is told about a statement that cannot stand.
 FAULTS = {
     "empty": "it has no sentence of a usual length",
@@ -133,6 +141,7 @@ class ChoiceReply(Lenient):
 
     statements: list[StatementReply]
     option: Word
+    unanswered: Numbers | None = None
     diagnoses: Words = Field(default_factory=list)
     emergency: Word = ""
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from graphs.answering.contract import AnswerView, Choice, Diagnosis, Draft
 from graphs.answering.drafting import teller
+from graphs.answering.general import BackgroundBeside, with_general
 from graphs.answering.local import FOLLOW_UPS, AnswererLocal, abstained, beyond
 from graphs.answering.model_choice import (
     choice_of,
@@ -43,7 +44,7 @@ from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind, RedFlag
 from graphs.triage.emergency import VIGNETTE
 from graphs.verification.quoted import QuoteCheck
-from prompts.answer import AnswerReply, CaseReply, CaseStatementReply, ChoiceReply, DirectReply
+from prompts.answer import VERDICT_RULE, AnswerReply, CaseReply, CaseStatementReply, ChoiceReply, DirectReply
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
 from prompts.shown import one_line
@@ -81,6 +82,7 @@ class AnswererByModel:
         model: in the role ``answer``.
         local: answers when the model fails, when nothing that it wrote is shown, and what is not the model's.
         encoder: for the check of statements against their quotes.
+        background: writes beside the answer; by default what was written before it is all there is.
     """
 
     def __init__(
@@ -89,8 +91,10 @@ class AnswererByModel:
         local: AnswererLocal,
         encoder: Encoder,
         settings: ModelAnswerSettings | None = None,
+        background: BackgroundBeside | None = None,
     ) -> None:
         self._model, self._local = model, local
+        self._background = background or BackgroundBeside()
         self._settings = settings or ModelAnswerSettings()
         self._relevance = Relevance(encoder)
         self._writer = ProseWriter(model, ProseReader(QuoteCheck(encoder), local.terms, local.diseases))
@@ -110,10 +114,19 @@ class AnswererByModel:
             return await self._local.answer(view)
         draft = await or_local(
             self._model.role,
-            lambda: self._case(view, sources) if case else self._question(view, sources),
+            lambda: self._researched(view, sources, case=case),
             lambda: self._local.answer(view),
         )
         return await asyncio.to_thread(self._local.with_interactions, view, draft)
+
+    async def _researched(self, view: AnswerView, sources: Sources, *, case: bool) -> Draft:
+        """The answer from sources; beside that call background is written on what is open, which no statement uses."""
+        writing = asyncio.ensure_future(self._background.write(view))
+        try:
+            draft = await (self._case(view, sources) if case else self._question(view, sources))
+            return with_general(draft, view, await writing)
+        finally:
+            writing.cancel()
 
     def _sources(self, view: AnswerView, case: bool) -> Sources:
         entries = [*self._local.writer.lines(view)[1], *self._local.rare.lines(view)[1]] if case else []
@@ -129,7 +142,8 @@ class AnswererByModel:
         values = {"question": question_of(view), "remarks": remarks_of(view), "documents": sources.shown}
         options = options_of(view)
         if options:
-            return await self._chosen(view, sources, values | {"options": options_shown(options)})
+            rule = "" if view.options else f"\n{VERDICT_RULE}"
+            return await self._chosen(view, sources, values | {"options": options_shown(options) + rule})
         reply, spent = await self._model.structured(
             "answer", AnswerReply, on_text=teller(), rule=sources.rule, **values
         )
@@ -162,12 +176,14 @@ class AnswererByModel:
         if not reply.option and not written.standing:
             return abstained(view, more=[unchosen(reply.option, view)])
         statements = _anything(written.shown)
+        open_ = reply.unanswered
         if verdict:
             found, more = await asyncio.to_thread(verdict_of, option, view, written.standing, held, judge)
-            draft = self._draft(view, statements, written, sources, more=more).model_copy(update={"verdict": found})
-            return self._of_patient(draft, reply, view)
+            draft = self._draft(view, statements, written, sources, more=more, unanswered=open_)
+            return self._of_patient(draft.model_copy(update={"verdict": found}), reply, view)
         choice, more = await asyncio.to_thread(choice_of, option, view, statements, bears)
-        return self._of_patient(self._draft(view, statements, written, sources, choice=choice, more=more), reply, view)
+        draft = self._draft(view, statements, written, sources, choice=choice, more=more, unanswered=open_)
+        return self._of_patient(draft, reply, view)
 
     def _of_patient(self, draft: Draft, reply: AnswerReply | ChoiceReply, view: AnswerView) -> Draft:
         """The draft with what the model says of a patient whom a question tells of: an emergency, diagnoses. An
@@ -237,6 +253,7 @@ class AnswererByModel:
         lost["statement_dropped"] = len(said) - len(texts) - lost["reference_dropped"]
         more += [notice(code, view.language, str(count)) for code, count in lost.items() if count]
         notices = notices_for(view, statements, [], self._local.today())
+        notices = [n for n in notices if n.code != "not_answered"]  # the model was asked all of it, in no words of ours
         return Draft(
             statements=statements,
             choice=choice,
@@ -259,34 +276,18 @@ class AnswererByModel:
     ) -> Draft:
         cited = {c.evidence_id for s in statements for c in s.quoted}
         evidence = [e for e in sources.documents if e.id in cited]
-        points = open_points(view)
-        left = None if unanswered is None else [p for n, p in enumerate(points, start=1) if n in unanswered]
-        wanted = {p.requirement for p in (points if left is None else left)}
-        used = {i for s in written.standing for i in s.generated}
-        general = _general(view, wanted, used) if self._settings.generated != "off" else {}
+        points = [p.requirement for p in open_points(view)]
+        left = points if unanswered is None else [p for n, p in enumerate(points, start=1) if n in unanswered]
         notices = notices_for(view, statements, evidence, self._local.today())
         return Draft(
-            statements=(*statements, *general),
+            statements=tuple(statements),
             evidence=beyond(view, evidence),
             choice=choice,
             notices=(*more, *written.notices(view.language), *notices),
-            generated={s.statement.text: s.generated for s in written.standing if s.generated}
-            | {s.text: ids for s, ids in general.items()},
+            generated={s.statement.text: s.generated for s in written.standing if s.generated},
             dropped=written.dropped,
-            left_open=None if left is None else tuple(p.requirement for p in left),
+            left_open=tuple(left),
         )
-
-
-def _general(view: AnswerView, wanted: set[str], used: set[str]) -> dict[Statement, tuple[str, ...]]:
-    """What a model wrote of needs that stayed open, and no statement rests on, as general knowledge: parametric, and
-    none that names a publication."""
-    out: dict[Statement, tuple[str, ...]] = {}
-    for item in view.background:
-        text = plain_text(item.text) if item.title in wanted and item.id not in used else ""
-        if text and not references_in(text) and not speaks_to_machines(text):
-            said = messages(view.language).say("case.general", need=item.title, text=text)
-            out[Statement(text=said, origin=Origin.PARAMETRIC)] = (item.id,)
-    return out
 
 
 def _emergency(said: str, view: AnswerView) -> tuple[RedFlag, ...]:

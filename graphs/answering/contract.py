@@ -175,7 +175,7 @@ class Answer(BaseModel):
         suggested: for a question of evidence, up to two that were written with documents that the statements cite,
             and that no quote answers; nearest to the question first.
         notices: what the user must know that is no statement about medicine.
-        abstained: nothing could be answered; ``statements`` is then empty.
+        abstained: nothing could be answered; ``statements`` holds then at most general knowledge, marked so.
         report: for a case, when it was asked for: MedRAG's report, each sentence cited or parametric.
         answered_on: the day on which it was searched and answered (UTC, ISO 8601); "" in answers stored before.
         gate: the completeness gate's decision, None where the gate was not asked.
@@ -317,7 +317,8 @@ class Draft(Frozen):
     """An answer before it is verified.
 
     Attributes:
-        evidence: what the statements cite beyond the view's own (the graph's entries).
+        evidence: what the statements cite beyond the view's own (the graph's entries), and background that was written
+            beside them.
         generated: the text of each parametric statement that rests on generated background -> ids of that.
         dropped: what a model wrote that could not stand, with why; for the trace.
         diagnoses: those that a model names of a case, in its order.

@@ -15,10 +15,12 @@ from graphs.judging.relevance import Relevance
 from graphs.verdicts.certainty import certainty_of, reason_of
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictJudge, VerdictValue
 from graphs.verdicts.stated import effect_of, population_of
+from graphs.verification.support import in_another_language
 from prompts.shown import one_line
-from tools.contract import Notice
+from tools.contract import Notice, Severity
 from tools.evidence import Evidence, Origin, Statement, cite
 from tools.messages import messages
+from tools.notices import noted
 from tools.text.language import is_english
 from tools.text.tokens import tokens
 
@@ -32,7 +34,8 @@ PLAIN = {  # options that name nothing that a sentence could speak of
 }
 ALONE = (VerdictValue.YES, VerdictValue.NO, VerdictValue.DEPENDS, VerdictValue.INSUFFICIENT)  # what a sentence may say
 VERDICT_ASKED = (
-    "Give the option that the sentences carry, or the same one with a statement that cites a sentence which says it."
+    "Look at all statements. Where they carry {label} together, give it again; else give the option that they carry, or"
+    " {label} with a statement that cites a sentence which says it."
 )
 Speaking = Callable[[str, Sequence[Statement]], bool]
 """Whether statements speak of the option of a label."""
@@ -94,8 +97,9 @@ def verdict_of(
     value = VerdictValue(label)
     quoted = _quoted(standing, held)
     kept = judge.carries(view.question, value, [q for _, q in quoted])
-    if not kept or _opposed(value, judge.judge(view.question, list(held.values()))):
-        return None, [notice("model_view", view.language, options[label])]
+    opposed = bool(kept) and _opposed(value, judge.judge(view.question, list(held.values())))
+    if not kept or opposed:
+        return None, [_own_view(value, options[label], view)]
     carrying = [(s.text, q) for s, q in quoted if any(q is k for k in kept)]
     first = dict(reversed(carrying))  # the first quote of each statement
     texts = tuple(dict.fromkeys(text for text, _ in carrying))
@@ -110,6 +114,13 @@ def verdict_of(
     ), []
 
 
+def _own_view(value: VerdictValue, said: str, view: AnswerView) -> Notice:
+    """The verdict as the model's view, with why it stands as no more."""
+    read = is_english(view.question)
+    why = "" if read and value is not VerdictValue.INSUFFICIENT else "_open" if read else "_unread"
+    return noted("model_view", view.language, Severity.WARNING, detail=said, said=f"notice.model_view{why}")
+
+
 def _side(value: VerdictValue, quote: Sentence, view: AnswerView, judge: VerdictJudge) -> VerdictValue:
     """What a quote that carries a verdict answers by itself."""
     return next((side for side in ALONE if judge.carries(view.question, side, [quote])), value)
@@ -120,8 +131,9 @@ def doubted_verdict(
 ) -> Doubt:
     """Why a verdict does not stand on what is cited: what the cited sentences are read as, and what says otherwise.
 
-    It shows those that are read as an answer, else all that are cited; and of the others those that carry the verdict.
-    A question that the reader cannot read is not asked about: no other sentence would be read as its answer either.
+    It shows all that are cited, and of the others those that carry the verdict. A question that the reader cannot read
+    is not asked about: no other sentence would be read as its answer either. Nor is one asked about that the model
+    finds not settled, which no sentence need say, unless what it cites is read as settling it.
     """
     held = {e.id: e for e in sources.documents}
     label = option_named(said, options_of(view))
@@ -131,18 +143,25 @@ def doubted_verdict(
     sentences = [q for _, q in _quoted(standing, held)]
     if not judge.carries(view.question, value, sentences):
         read = {v.value: kept for v in VerdictValue if (kept := judge.carries(view.question, v, sentences))}
-        what = f"are read as {' or '.join(read)}" if read else "are not read as an answer to the question"
+        if not read and value is VerdictValue.INSUFFICIENT:
+            return Doubt()
+        told = " and as ".join(f"{v} ({_labels(kept, sources)})" for v, kept in read.items())
+        what = f"are read as {told}" if read else "are not read as an answer to the question"
         others = [Sentence(held[c.evidence_id], c.start, c.end) for c in sources.citations]
-        shown = [*(q for kept in read.values() for q in kept)] or sentences
-        shown += judge.carries(view.question, value, others)
+        shown = [*sentences, *judge.carries(view.question, value, others)]
         cites = tuple(dict.fromkeys(cite(q.evidence, q.start, q.end) for q in shown))
-        return Doubt(f"{label} | wrong: the cited sentences {what}. {VERDICT_ASKED}", cites)
+        return Doubt(f"{label} | doubted: the cited sentences {what}. {VERDICT_ASKED.format(label=label)}", cites)
     ruling = judge.judge(view.question, list(held.values()))
     if not _opposed(value, ruling):
         return Doubt()
     against = tuple(cite(q.evidence, q.start, q.end) for q in ruling.carrying)
     found = ruling.verdict.value if ruling.verdict is not None else ""
-    return Doubt(f"{label} | wrong: all documents together are read as {found}. {VERDICT_ASKED}", against)
+    asked = VERDICT_ASKED.format(label=label)
+    return Doubt(f"{label} | doubted: all documents together are read as {found}. {asked}", against)
+
+
+def _labels(quotes: Sequence[Sentence], sources: Sources) -> str:
+    return ", ".join(f"[{sources.label(cite(q.evidence, q.start, q.end))}]" for q in quotes)
 
 
 def doubted_choice(
@@ -154,7 +173,7 @@ def doubted_choice(
     if label is None or not cited or bears(label, cited):
         return Doubt()
     return Doubt(
-        f"{label} | wrong: no cited sentence speaks of it. Give the option that the documents support, with a"
+        f"{label} | doubted: no cited sentence speaks of it. Give the option that the documents support, with a"
         ' statement that speaks of it and cites its sentences, or "".',
         tuple(c for s in cited for c in s.citations),
     )
@@ -168,7 +187,8 @@ def speaks_of(
 
     ``names`` gives other names of what an option mentions. Of "all but one" they speak of another.
     """
-    texts = {k: " ".join([text, *names(text)]) for k, text in view.options.items()}
+    names_found = {k: names(text) for k, text in view.options.items()}
+    texts = {k: " ".join([text, *names_found[k]]) for k, text in view.options.items()}
     own = own_words(view.question, texts)
 
     def speaking(label: str, statements: Sequence[Statement]) -> bool:
@@ -179,6 +199,8 @@ def speaks_of(
         if values is not None:
             read = [Sentence(_spoken(text), 0, len(text)) for text in said]
             return any(judge.carries(view.question, value, read) for value in values)
+        if not names_found[label] and in_another_language(view.options[label], said):
+            return True  # nothing here can tell
         others = NEGATIVE_STEM.search(view.question)
         wanted = list(own.values()) if others else [own[label]]
         held = set(tokens(" ".join(said)))

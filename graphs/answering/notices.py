@@ -94,8 +94,8 @@ def notices_for(
 
 
 def unanswered(view: AnswerView, text: str) -> list[str]:
-    """Questions of a message that asks several things, or asks something of a case, whose rarest word of their own the
-    text of the answer does not hold. What only asks what the matter is, a differential answers."""
+    """Questions of a message that asks several things, or asks something of a case, of whose words the text of the
+    answer holds neither most nor the rarest. What only asks what the matter is, a differential answers."""
     asked = asked_in(view.question)
     if view.kind not in (Kind.EVIDENCE, Kind.CASE) or (view.kind == Kind.EVIDENCE and len(asked) < TWO):
         return []
@@ -105,7 +105,9 @@ def unanswered(view: AnswerView, text: str) -> list[str]:
     for question in asked:
         own = [w for w in WORD.findall(question.lower()) if len(w) >= NAMING and not asks(w)]
         own = [w for w in own if set(tokens(w)) - told]
-        if own and not MATTER.search(question) and not set(tokens(min(own, key=zipf))) <= said:
+        stems = {t for w in WORD.findall(question.lower()) if len(w) >= NAMING for t in tokens(w)} - told
+        spoken = len(stems & said) >= max(TWO, len(stems) / TWO)  # most of what it asks, whatever is rarest
+        if own and not MATTER.search(question) and not spoken and not set(tokens(min(own, key=zipf))) <= said:
             out.append(question)
     return out
 

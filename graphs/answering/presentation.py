@@ -559,6 +559,8 @@ def _lead(
         head = "" if outright else f"{value[:1].upper()}{value[1:]}{words['answer.stop']}"
         known = facts(verdict, answer.language, FACTS if not studies.rows else FACTS[-1:])
         return Lead(head, tuple(leading[:2]), (*known, *more)), missing
+    if "model_view" in by and "barred_medicine" not in by:
+        return Lead(by["model_view"].text, tuple(lines[:1]), more, unverified=True), [by["model_view"], *missing]
     if choice is not None:
         head = ": ".join(dict.fromkeys((choice.label, choice.text))).rstrip(".。") + words["answer.stop"]
         resting = [line for line in lines if {f.id for f in line.folds} & set(choice.evidence_ids)]

@@ -12,7 +12,7 @@ from graphs.answering.sources import Sources
 from graphs.judging.key_terms import KeyTerms, Synonyms, mentions
 from graphs.judging.orders import speaks_to_machines
 from graphs.verification.quoted import QuoteCheck, best_citations
-from graphs.verification.support import JUDGING, frame_words
+from graphs.verification.support import JUDGING, frame_words, in_another_language
 from prompts.answer import FAULTS, StatementReply
 from prompts.shown import one_line
 from tools.evidence import Citation, Evidence, Origin, Statement
@@ -27,6 +27,14 @@ CITES = 6  # ours: sentences that a statement cites
 # takes what the patient lacks for a denial of the source
 BELIEVED = frozenset({"words", "strength"})
 BELIEVED_OF_A_CASE = BELIEVED | {"quote", "negation"}
+# "The timing fits": no seizures. Ours.
+VERB = re.compile(
+    r"\b(?!(?:an?|the|of|for|by|like|as|no|or|and|with|without|have|has|had|having|causes?|from|febrile|epileptic|more"
+    r"|first|recurrent|repeated|absence|faints?|fever|two|three|four|several|some|many|few|such|his|her|new|any)\b)"
+    r"[a-z]+ fits?"
+    r"(?=[,.;:]|$| (?:the|this|that|it|here|well|best|with|an?)\b)",
+    re.IGNORECASE,
+)
 WITHHELD = frozenset({"empty", "order", "reference", "background"})  # faults of which a reader is not shown the text
 # Labels behind a model's words, as it was shown them or with their name; a bare (12) may be a figure.
 NUMBER = r"B?\d{1,3}(?:\.\d{1,4})?"
@@ -151,10 +159,15 @@ class ProseReader:
         if strange:
             raise Fault("reference", ", ".join(strange))
         body = " ".join([body, claim.told, claim.names, *claim.about])
-        diseases = self._diseases(text)
         named = [(m, *names) for m, names in other_names(text).items()]
+        if in_another_language(text, quotes):  # only a medicine's names are known in both
+            missing = [group[0] for group in named if not any(mentions(body, name) for name in group)]
+            if missing:
+                raise Fault("names", ", ".join(missing))
+            return
+        diseases = self._diseases(text)
         named += [(m, *names) for m, names in diseases.items() if not _everyday(m, names)]
-        judging = JUDGING if claim.told else frozenset()  # "fits" is a word for seizures too
+        judging = JUDGING if claim.told or VERB.search(text) else frozenset()  # "fits" is a word for seizures too
         named = [group for group in named if not judging.issuperset(tokens(group[0]))]
         missing = [group[0] for group in named if not any(mentions(body, name) for name in group)]
         missing += self._terms.uncovered(text, [body])

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import compress, zip_longest
 from typing import Literal
 
+from graphs.answering.constrained import SEVERE
 from graphs.answering.contract import AnswerView
-from graphs.answering.urgent import SEVERE
 from prompts.answer import BACKGROUND_RULES
 from prompts.shown import CUT, one_line
 from tools.contract import Differential, DocumentReading, Finding, Gap, RankedDisease
@@ -283,9 +283,12 @@ def _apart(differential: Differential, names: Collection[str]) -> list[str]:
 
 
 def open_points(view: AnswerView) -> list[Gap]:
-    """What the research left open: no evidence was found for it."""
+    """What is open after the choice: no evidence was found for it, and nothing that was kept since covers it."""
     written = {e.id for e in view.evidence if e.origin is Origin.GENERATED}
-    return [g for g in view.gaps if written.issuperset(g.covered_by)]
+    held = {e.id for e in view.evidence} - written
+    chosen = view.selection.kept if view.selection is not None else ()
+    covered = {need for kept in chosen if kept.evidence_id in held for need in kept.covers}
+    return [g for g in view.gaps if written.issuperset(g.covered_by) and g.requirement not in covered]
 
 
 def remarks_of(view: AnswerView) -> str:

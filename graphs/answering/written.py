@@ -19,6 +19,7 @@ from graphs.answering.prose import Claim, Fault, ProseReader, Stated, believed, 
 from graphs.answering.sources import Sources, question_of
 from graphs.judging.orders import instructing
 from graphs.verification.quoted import best_citations
+from graphs.verification.support import identical
 from prompts.answer import MendReply, StatementReply
 from prompts.errors import ServiceError
 from prompts.language_model import LanguageModel
@@ -110,7 +111,8 @@ class ProseWriter:
         asked = {n: fault for n, fault in faults.items() if not believed(claims[n], fault, question_of(view))}
         if asked or doubt.why:
             rest = self._model.timeout - spent.seconds
-            better = await self._mended(claims, asked, view, sources, doubt, rest)
+            standing = {n: stated[n] for n in sorted(stated)} if doubt.why else {}
+            better = await self._mended(claims, asked, view, sources, doubt, standing, rest)
             option = better.option or option
             again = {
                 s.number - 1: claims[s.number - 1]._replace(reply=s)
@@ -146,20 +148,25 @@ class ProseWriter:
         view: AnswerView,
         sources: Sources,
         doubt: Doubt,
+        standing: Mapping[int, Stated],
         rest: float,
     ) -> MendReply:
         """The failing statements as the model writes them when it is told why; none when it cannot be asked.
 
-        It is shown these alone, with the sentences that they cite, the nearest ones, and the neighbours of both; of an
-        option that is doubted the sentences that show it, without neighbours.
+        It is shown these with the sentences that they cite, the nearest ones, and the neighbours of both; of an option
+        that is doubted the statements that stand too, with their sentences, and those that show the doubt, without
+        neighbours.
         """
         nothing = MendReply(statements=[])
         if rest < LEAST_REST:
             return nothing
-        lines = [f"{n + 1}. {_line(claims[n].reply)} | wrong: {one_line(str(f), SHOWN)}" for n, f in faults.items()]
+        told = {n: f"wrong: {one_line(str(f), SHOWN)}" for n, f in faults.items()} | dict.fromkeys(standing, "stands")
+        same = {n for n, s in standing.items() if identical(s.statement.text, [c.quote for c in s.statement.citations])}
+        lines = [f"{n + 1}. {_line(claims[n].reply, same=n in same)} | {told[n]}" for n in sorted(told)]
         near = [c for n in faults for c in best_citations(claims[n].reply.text, sources.documents)]
         labels = [c for n in faults for c in claims[n].reply.cites] + [sources.label(c) for c in near]
-        shown = sources.around(labels, map(sources.label, doubt.shown))
+        cited = [c for s in standing.values() for c in s.statement.citations]
+        shown = sources.around(labels, map(sources.label, (*doubt.shown, *cited)))
         asked = f"\nOption: {doubt.why}\nA new statement has number {len(claims) + 1}.\n" if doubt.why else ""
         try:
             reply, _ = await self._model.within(rest).structured(
@@ -176,5 +183,7 @@ class ProseWriter:
         return reply
 
 
-def _line(said: StatementReply) -> str:
-    return f"{one_line(said.text, SHOWN)} {''.join(f'[{label}]' for label in said.cites)}".strip()
+def _line(said: StatementReply, *, same: bool = False) -> str:
+    """A statement with its labels; ``same``: word for word its sentences, which are shown."""
+    text = "(word for word)" if same else one_line(said.text, SHOWN)
+    return f"{text} {''.join(f'[{label}]' for label in said.cites)}".strip()

@@ -7,8 +7,9 @@ question is ours, and off in the published configuration. The default selects an
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from graphs.differential_filter.by_model import case_told
@@ -20,10 +21,13 @@ from prompts.metering import or_local
 from prompts.research import ChoosingReply, ChosenReply, KeptReply, SelectionReply
 from prompts.shown import one_line
 from tools.contract import Differential, DocumentReading, Finding, Gap, unique
+from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin
+from tools.gaps.local import COLON, USEFUL, coverage_matrix
 from tools.gaps.reading import document_line
-from tools.text.numbered import each_once, within
+from tools.text.numbered import LONGEST, each_once, telling, within, without_repeats
 from tools.text.sentences import sentences
+from tools.text.tokens import tokens
 
 QUESTION = 4000  # ours: characters of the question that the model is shown; a case of a page
 REASON = 300  # ours: characters of a reason that are kept
@@ -173,8 +177,11 @@ def selection_of(wanted: Sequence[str], chosen: Sequence[Chosen], dropped: Seque
 # Generated background is no candidate: it stands beside what is kept, in nobody's place.
 
 SILENT = "a first reading found nothing in it on the question"
+FAR = "far from the question and from all that is needed"
+REPEATED = "its sentences stand in others"
 BESIDE = "background, beside what was retrieved and in the place of none of it"
 LEFT_OUT = "left out by the model"
+BEGINNING = 40  # ours: characters of a sentence that was read and named already
 
 
 class ChoosingSettings(Frozen):
@@ -184,6 +191,7 @@ class ChoosingSettings(Frozen):
         shown: most documents that one call shows; further ones are dropped, by the order in which they were found.
         room: characters of all documents together that were not read; given: the same of texts that came with the
             message. least: characters that any of them may have.
+        fewest: documents that are shown however far from the question and the needs they are, the nearest first.
         shuffle: show the documents in an order drawn by the question, against the favour of the first places.
         leading: diseases of the differential that a document may be about; as many as the local filter's.
     """
@@ -192,6 +200,7 @@ class ChoosingSettings(Frozen):
     room: int = 8000
     given: int = 24_000
     least: int = 400
+    fewest: int = 8
     shuffle: bool = True
     leading: int = 5
 
@@ -202,6 +211,7 @@ class ChooserByModel:
     Args:
         model: in the role ``selection``, or ``filter`` as a filter.
         selector, document_filter: the local twins, which both judge when the model fails or keeps nothing.
+        encoder: tells what is far from the question and the needs; None: everything is shown.
     """
 
     def __init__(
@@ -210,8 +220,9 @@ class ChooserByModel:
         selector: Selector,
         document_filter: DocumentFilter,
         settings: ChoosingSettings | None = None,
+        encoder: Encoder | None = None,
     ) -> None:
-        self._model, self._selector, self._filter = model, selector, document_filter
+        self._model, self._selector, self._filter, self._encoder = model, selector, document_filter, encoder
         self._settings = settings or ChoosingSettings()
 
     async def select(
@@ -235,7 +246,7 @@ class ChooserByModel:
         if speaking:
             chosen = await or_local(
                 self._model.role,
-                lambda: self._by_model(question, wanted, speaking, limit, context, self._settings.room),
+                lambda: self._of_near(question, wanted, speaking, limit, context),
                 lambda: self._locally(question, wanted, speaking, limit, context),
             )
         return _with_background(chosen, dropped, background)
@@ -267,6 +278,34 @@ class ChooserByModel:
         by_id = refused | {v.evidence_id: v for v in given}
         return [by_id[d.id] for d in documents]
 
+    async def _of_near(
+        self, question: str, wanted: list[str], documents: list[Evidence], limit: int, context: SelectionContext
+    ) -> Selection:
+        """What the model chooses of the documents that are not plainly of something else, and repeat nothing."""
+        read = {r.evidence_id for r in context.readings}
+        fresh = without_repeats(sorted(documents, key=lambda d: d.id not in read))
+        own = {d.id for d in fresh} | read
+        near = await asyncio.to_thread(self._near, question, wanted, [d for d in documents if d.id in own], context)
+        chosen = await self._by_model(question, wanted, near, limit, context, self._settings.room)
+        shown = {d.id for d in near}
+        left = [d for d in documents if d.id not in shown]
+        dropped = [Dropped(evidence_id=d.id, reason=FAR if d.id in own else REPEATED) for d in left]
+        return chosen.model_copy(update={"dropped": (*chosen.dropped, *dropped)})
+
+    def _near(
+        self, question: str, wanted: list[str], documents: list[Evidence], context: SelectionContext
+    ) -> list[Evidence]:
+        """The documents that were read, the nearest ones, and the others that may say something."""
+        if self._encoder is None or len(documents) <= self._settings.fewest:
+            return documents
+        ranking = context.differential.ranking if context.differential is not None else ()
+        diseases = [d.name for d in ranking[: self._settings.leading]]
+        queries = [COLON.sub(" ", question), *wanted, *diseases]
+        best = coverage_matrix(queries, documents, self._encoder).max(axis=0)
+        nearest = {documents[at].id for at in best.argsort()[::-1][: self._settings.fewest]}
+        kept = {r.evidence_id for r in context.readings} | nearest
+        return [d for d, near in zip(documents, best, strict=True) if d.id in kept or near >= USEFUL]
+
     async def _by_model(
         self,
         question: str,
@@ -288,7 +327,9 @@ class ChooserByModel:
             limit=str(limit),
             asked=told if case else f"Question: {one_line(question, QUESTION)}",
             needs=listed(wanted),
-            documents=self._shown(shown, read, room, {} if case else _answers(context.gaps, wanted)),
+            documents=self._shown(
+                shown, read, room, _answers(context.gaps, wanted), " ".join([question, *wanted]), case=case
+            ),
         )
         chosen = chosen_of(reply.keep, shown, wanted)
         if not chosen:
@@ -306,26 +347,33 @@ class ChooserByModel:
         read: Mapping[str, DocumentReading],
         room: int,
         answers: Mapping[str, Sequence[int]],
+        asked: str,
+        *,
+        case: bool,
     ) -> str:
-        """The documents, one a line, with what the reading said of each; of one that was not read, all that fits and
-        stands in no other.
+        """The documents, one a line, with what the reading said of each, the needs that it answers, and the sentences
+        that it named; of one that was not read, what tells most, fits and stands in no other.
 
-        The model has read them: of one that answers a need the need's number stands for the sentences.
+        The model has read them: where a need is answered, but for a case, they are called to mind by their beginnings.
         """
         share = max(room // max(sum(d.id not in read for d in documents), 1), self._settings.least)
         first = sorted(documents, key=lambda d: d.id not in read)
-        own = each_once(first, [within(d.text, share if d.id not in read else len(d.text)) for d in first])
-        fresh = {d.id: numbers for d, numbers in zip(first, own, strict=True)}
+        own = each_once(first, [range(1, len(sentences(d.text)) + 1) for d in first])
+        wanted = set(tokens(asked))
+        fresh: dict[str, tuple[int, ...]] = {}
+        for d, numbers in zip(first, own, strict=True):
+            best = _telling(d, share, wanted) if d.id not in read else ()
+            fresh[d.id] = tuple(n for n in numbers if n in best) or numbers[:1]
         lines = []
         for n, document in enumerate(documents, start=1):
             reading = read.get(document.id)
             if reading is None:
                 lines.append(document_line(n, document, fresh[document.id], "not read"))
-            elif document.id in answers:
-                needs = ", ".join(map(str, answers[document.id]))
-                lines.append(document_line(n, document, (), f"{reading.stance} | answers {needs}"))
             else:
-                lines.append(document_line(n, document, reading.sentences, reading.stance))
+                needs = ", ".join(map(str, answers.get(document.id, ())))
+                remark = f"{reading.stance} | answers {needs}" if needs else reading.stance
+                longest = BEGINNING if needs and not case else LONGEST
+                lines.append(document_line(n, document, reading.sentences, remark, longest))
         return "\n".join(lines)
 
     async def _locally(
@@ -352,6 +400,11 @@ def _answers(gaps: Sequence[Gap], wanted: Sequence[str]) -> dict[str, list[int]]
         for document in gap.covered_by if gap.requirement in wanted else ():
             out.setdefault(document, []).append(wanted.index(gap.requirement) + 1)
     return out
+
+
+def _telling(document: Evidence, room: int, wanted: Collection[str]) -> list[int]:
+    """Numbers of the sentences of a document that was not read that are shown in so many characters."""
+    return within(document.text, room) if document.kind == "abstract" else telling(document.text, room, wanted)
 
 
 def _silent(reading: DocumentReading | None) -> bool:

@@ -55,7 +55,10 @@ def verify_node(verifier: Verifier, questions: Questions | None = None) -> Body:
             notices += [*told, *_on_background([s.statement for s in report.statements], reported.generated, state)]
         dropped = len(draft.statements) - len(verified.statements)
         context.recorder.event("verified", statements=len(verified.statements), dropped=dropped)
-        evidence = _shown(verified, report, known, [e.id for e in kept])
+        beside = [e for e in verified.evidence if e.origin is Origin.GENERATED]
+        if beside:
+            context.recorder.event("background", generated=[e.id for e in beside])
+        evidence = _shown(verified, report, known, [e.id for e in (*kept, *beside)])
         whole = verified.model_copy(update={"notices": tuple(notices)})
         summary = f"{len(verified.statements)} statements verified, {dropped} dropped"
         suggested = await _suggested(state, context, verified, questions) if questions is not None else []

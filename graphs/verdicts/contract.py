@@ -10,6 +10,8 @@ from tools.evidence import Evidence, Frozen
 from tools.messages import messages
 from tools.text.questions import WHICH_WAY
 
+WRITTEN = frozenset({"library", "graph"})  # collections of which each sentence was written as a statement
+
 
 class VerdictValue(StrEnum):
     """What the cited sentences answer.

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from graphs.judging.orders import speaks_to_machines
 from graphs.verdicts.certainty import PUBLISHED, certainty_of, reason_of
-from graphs.verdicts.contract import Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
+from graphs.verdicts.contract import WRITTEN, Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
 from graphs.verdicts.overall import Part, overall
 from graphs.verdicts.stated import effect_of, population_of
 from graphs.verdicts.studies import (
     OPPOSITE,
     SHORT_ANSWER,
-    WRITTEN,
     Document,
     Said,
     Studies,

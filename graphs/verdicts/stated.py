@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from typing import NamedTuple
 
-from graphs.verdicts.contract import Sentence
+from graphs.verdicts.contract import WRITTEN, Sentence
+from tools.evidence import EvidenceId, Origin
 
 # All patterns are ours.
 NUMBER = r"\d(?:[\d,]{0,15}\d)?(?:[.·]\d{1,9})?"
@@ -155,8 +156,13 @@ def effect_of(text: str) -> str:
 
 
 def population_of(sentence: Sentence) -> str:
-    """Who was studied, in the words of the sentence, else of its evidence; "" when neither says."""
-    return people_of((sentence.text, sentence.evidence.text))
+    """Who was studied, in the words of the sentence, else of its evidence; "" when neither says.
+
+    What was written as statements studied nobody: its other sentences may be of others.
+    """
+    item = sentence.evidence
+    written = EvidenceId.parse(item.id).collection in WRITTEN and item.origin is not Origin.CASE
+    return people_of((sentence.text,) if written else (sentence.text, item.text))
 
 
 def people_of(texts: Iterable[str]) -> str:

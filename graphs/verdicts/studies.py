@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from graphs.verdicts.certainty import is_own, is_published
-from graphs.verdicts.contract import Sentence, VerdictValue
+from graphs.verdicts.contract import WRITTEN, Sentence, VerdictValue
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Frozen, Origin
 from tools.medicines.names import medicines_in
@@ -91,7 +91,6 @@ WAYS = {  # what a question that asks which way is answered by
     Direction.UNCLEAR: VerdictValue.INSUFFICIENT,
 }
 SHORT_ANSWER = "short answer"  # the section of a monograph that outranks its others
-WRITTEN = frozenset({"library", "graph"})  # collections of which each sentence was written as a statement
 
 
 class StudySettings(Frozen):

@@ -44,7 +44,7 @@ class QuoteCheck:
         """
         cited = [known[i] for i in dict.fromkeys(c.evidence_id for c in statement.citations)]
         found = check(statement, cited, told)
-        if found.disagrees or found.quoted:
+        if found.disagrees or found.quoted or found.unread:
             return found.disagrees
         own = self._settings
         outright = found.share >= (own.guessed if guessed else own.words)

@@ -23,11 +23,19 @@ NUMBER_WORDS = {
     "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90", "half": "0.5",
     "twice": "2",
 }  # fmt: skip
+HAN_DIGITS = "〇一二三四五六七八九"
+# A Chinese numeral before a unit of time, dose or count; 两 is two.
+HAN_NUMBER = re.compile(
+    r"(?<![〇一二两三四五六七八九十百千万第])[一二两三四五六七八九十]+"
+    r"(?=(?:个)?(?:天|日|周|星期|月|年|岁|小时|分钟|次|倍|片|粒|毫|微克|克)|[至到](?:\d|[二两三四五六七八九十]))"
+)
 # What denies in a clause: words of negation, what warns off or tells no difference, and what an entry of the graph says
 # of a finding that speaks against.
 DENIAL = re.compile(
     rf"(?:{DENIES.pattern})|\b(?:made |makes |make )?less likely\b"
-    r"|\b(?:very )?(?:rare|rarely|uncommon|uncommonly|unusual)\b"
+    r"|\b(?:very )?(?:rare|rarely|uncommon|uncommonly)\b"
+    # of what is unusual, not of an unusual thing
+    r"|\b(?:very )?unusual\b(?!\s+(?!(?:in|for|to|at|after|before|among|and|but|with|when|if|unless|here)\b)[a-z])"
     r"|\b(?:avoid\w*|contra-?indicat\w*|prohibited|nobody|insufficient\w*|without)\b"
     r"|(?<!\ba )\blittle\b"
     r"|\b(?:exclu(?:de[sd]?|ding)|rul(?:e[sd]?|ing) out)\b"
@@ -47,6 +55,8 @@ AFFIRMS = re.compile(
     re.IGNORECASE,
 )
 # What holds under a condition alone: such a clause may be told with a denial or without.
+# What is lacking is said by an affirmation or by a denial.
+ABSENT = re.compile(r"\b(?:is|are|was|were)(?: \w+)? absent\b|缺如", re.IGNORECASE)
 ONLY = re.compile(r"\b(?:only|unless|until|except|outside|before)\b|只有|仅|除非|才|以外|之前", re.IGNORECASE)
 APART = re.compile(  # what begins a clause of its own
     rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not)\b)",
@@ -153,12 +163,14 @@ class Check:
     """The outcome of the checks that need no encoder.
 
     ``share`` of words held, what disagrees ("" nothing), and whether the statement is its quotes word for word, with
-    nothing beside them but names and the house's own frames.
+    nothing beside them but names and the house's own frames. ``unread``: it is in another language than its quotes, so
+    that nothing was compared but figures and medicines.
     """
 
     share: float
     disagrees: str
     quoted: bool = False
+    unread: bool = False
 
 
 @lru_cache(maxsize=2)
@@ -178,6 +190,11 @@ def identical(statement: str, quotes: Sequence[str]) -> bool:
     return any(plain == _plain(q) for q in quotes) or plain == _plain(" ".join(quotes))
 
 
+def in_another_language(text: str, quotes: Sequence[str]) -> bool:
+    """Whether a statement is in another language than all of its quotes, so that words cannot be compared."""
+    return bool(quotes) and language_of(text) not in map(language_of, quotes)
+
+
 def check(statement: Statement, evidence: Sequence[Evidence], told: str = "") -> Check:
     """A statement against its quotes and the titles of what it cites.
 
@@ -195,6 +212,9 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "") ->
     share = len(wanted & held) / len(wanted) if wanted else 1.0
     if numbers(rest) - {n for s in (*said, *(e.title for e in evidence)) for n in numbers(s)}:
         return Check(share, "numbers")
+    if in_another_language(text, quotes):
+        other = _other_medicine(rest, [*said, *(e.title for e in evidence)])
+        return Check(share, "medicine" if other else "", unread=True)
     compared = _compared(rest, said)
     if compared or (compared is None and _opposed(rest, said)) or _turned(rest, quotes, told):
         return Check(share, "negation")
@@ -208,13 +228,24 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "") ->
 def numbers(text: str) -> set[str]:
     """The figures in a text, number words among them, thousands separators dropped."""
     found = {m[0].replace(",", "").rstrip(".") for m in NUMBER.finditer(CODE.sub(" ", text))}
+    found |= {str(n) for m in HAN_NUMBER.finditer(text) if (n := _han(m[0])) is not None}
     return found | {NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in NUMBER_WORDS and w != "one"}
 
 
+def _han(numeral: str) -> int | None:
+    """The value of a Chinese numeral up to 99; None for one, and for what is none (两三: two or three)."""
+    tens, ten, ones = numeral.replace("两", "二").rpartition("十")
+    if len(tens) > 1 or len(ones) > 1 or (ten and tens == "〇"):
+        return None
+    value = (HAN_DIGITS.index(tens) if tens else 1) * 10 * bool(ten) + (HAN_DIGITS.index(ones) if ones else 0)
+    return value if value > 1 else None
+
+
 def _kinds(clause: str) -> frozenset[bool]:
-    """Whether a clause denies: both where it holds under a condition alone, or denies more than one thing."""
+    """Whether a clause denies: both where it holds under a condition alone, denies more than one thing, or tells of
+    what is absent."""
     count = len(DENIAL.findall(AFFIRMS.sub(" ", clause)))
-    return BOTH if count > 1 or ONLY.search(clause) else frozenset((count == 1,))
+    return BOTH if count > 1 or ONLY.search(clause) or ABSENT.search(clause) else frozenset((count == 1,))
 
 
 def _words(clause: str) -> set[str]:

@@ -36,7 +36,9 @@ def judges(parts: Parts) -> dict[Role, Judge]:
     gaps = tools["fill_knowledge_gaps"]
     finder = gaps._finder  # one reading stands for both of its roles
     found |= {"summary": getattr(finder, "_summariser", finder), "gaps": getattr(finder, "_explorer", finder)}
-    found |= {"background": gaps._generator}
+    before, beside = gaps._generator, getattr(getattr(parts.answerer, "_background", None), "_generator", None)
+    assert not all(type(part).__name__.endswith("ByModel") for part in (before, beside)), "written once"
+    found |= {"background": beside if type(before).__name__ == "GeneratorLocal" and beside else before}
     found |= {"query_plan": tools["search_literature"]._planner}
     return {role: "model" if type(part).__name__.endswith("ByModel") else "local" for role, part in found.items()}
 

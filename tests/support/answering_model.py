@@ -10,6 +10,7 @@ from typing import Any
 
 from graphs.answering.by_model import AnswererByModel, ModelAnswerSettings
 from graphs.answering.contract import Draft
+from graphs.answering.general import BackgroundBeside
 from graphs.answering.local import AnswererLocal
 from graphs.verdicts.local import VALUE
 from prompts.language_model import LanguageModel, ModelSettings
@@ -132,9 +133,13 @@ def playing(answering: Answering = lambda *_: None) -> Callable[[Request], Scrip
 
 @contextmanager
 def by_model(
-    local: AnswererLocal, encoder: Encoder, answering: Answering = lambda *_: None, **settings: Any
+    local: AnswererLocal,
+    encoder: Encoder,
+    answering: Answering = lambda *_: None,
+    background: BackgroundBeside | None = None,
+    **settings: Any,
 ) -> Iterator[tuple[AnswererByModel, ScriptedModel]]:
     """An answerer by this model, and the server that plays it."""
     with serving_by(playing(answering)) as server:
         model = LanguageModel(ModelSettings(name="m", base_url=server.url, timeout=20.0, max_retries=0))
-        yield AnswererByModel(model, local, encoder, ModelAnswerSettings(**settings)), server
+        yield AnswererByModel(model, local, encoder, ModelAnswerSettings(**settings), background), server

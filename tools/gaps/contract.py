@@ -33,6 +33,7 @@ class GapSettings(Frozen):
         unretrieved: the tool is used before anything was retrieved too, and the explorer then names what is missing of
             all that the question needs (MedRGAG's ablation; off: a model would only guess, ours).
         documents: retrieved documents that are read, those that cover most first (ours; MedRGAG keeps five: paper).
+        beside: further pieces of their pages that are read, each of which covers a need best (ours; none: published).
         points: gaps that are filled (three: code, the authors' explorer names three).
         results: pieces of evidence asked for a gap (ours).
         generated: ``off`` writes no background; how far an answer may rest on it otherwise is the answerer's matter.
@@ -47,6 +48,7 @@ class GapSettings(Frozen):
     together: bool = True
     unretrieved: bool = False
     documents: int = Field(default=8, ge=1, le=50)
+    beside: int = Field(default=2, ge=0, le=10)
     points: int = Field(default=3, ge=0, le=10)
     results: int = Field(default=3, ge=1, le=20)
     generated: Policy = "context"
@@ -57,7 +59,13 @@ class GapSettings(Frozen):
 
 
 PUBLISHED = GapSettings(
-    together=False, documents=5, generated="allowed", search_first=False, question_only=2, own_requirements=False
+    together=False,
+    documents=5,
+    beside=0,
+    generated="allowed",
+    search_first=False,
+    question_only=2,
+    own_requirements=False,
 )  # paper and code: three gaps, three documents for them, two for the question alone
 
 

@@ -7,6 +7,7 @@ gap is known by its need's number, so that a need that is put into other words i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
@@ -19,7 +20,7 @@ from tools.gaps.contract import GapFinder, GapSurvey, Inquiry
 from tools.gaps.local import nearest
 from tools.gaps.requirements import query_of
 from tools.passages.contract import context_of
-from tools.text.numbered import numbered, within
+from tools.text.numbered import LONGEST, each_once, numbered, within
 from tools.text.sentences import sentences
 
 ROOM = 24_000  # ours: characters of all documents together, some 6,000 tokens
@@ -50,6 +51,7 @@ class GapFinderByModel:
     async def _by_model(self, inquiry: Inquiry, documents: Sequence[Evidence]) -> GapSurvey:
         room = max(ROOM // len(documents), LEAST)
         needs = inquiry.requirements
+        shown = each_once(documents, [within(d.text, room) for d in documents])
         reply, _ = await self._model.structured(
             "reading",
             ReadingReply,
@@ -57,7 +59,7 @@ class GapFinderByModel:
             question=one_line(inquiry.asked, QUESTION),
             diseases="; ".join(one_line(d, POINT) for d in inquiry.diseases) or "none",
             needs="\n".join(f"{n}. {one_line(need, POINT)}" for n, need in enumerate(needs, start=1)) or "not said",
-            documents="\n".join(document_line(n, d, within(d.text, room)) for n, d in enumerate(documents, start=1)),
+            documents="\n".join(map(document_line, count(1), documents, shown)),
         )
         if not (reply.documents or reply.needs or reply.missing):
             raise InvalidReplyError("The language model said nothing of the documents.", "Try again.")
@@ -94,11 +96,14 @@ class GapFinderByModel:
         return (*missing.values(), *covered)
 
 
-def document_line(number: int, document: Evidence, only: Sequence[int], remark: str = "") -> str:
-    """A document on one line: its number, title and section, a remark, and its numbered sentences."""
+def document_line(
+    number: int, document: Evidence, only: Sequence[int], remark: str = "", longest: int = LONGEST
+) -> str:
+    """A document on one line: its number, title and section, a remark, and its numbered sentences, each of so many
+    characters."""
     named = one_line(context_of(document.title, document.section), 300)
     return " | ".join(
-        part for part in (f"[{number}] {named}".strip(), remark, numbered(number, document.text, only)) if part
+        part for part in (f"[{number}] {named}".strip(), remark, numbered(number, document.text, only, longest)) if part
     )
 
 

@@ -25,6 +25,7 @@ from tools.gaps.requirements import requirements, topic_of
 from tools.messages import messages
 from tools.notices import noted
 from tools.recorder import StrategyRecorder
+from tools.text.numbered import without_repeats
 
 Refused = Callable[[Iterable[Evidence]], Collection[str]]
 
@@ -73,6 +74,7 @@ class FillKnowledgeGaps:
         encoder: what compares requirements with evidence.
         settings: see `GapSettings`.
         finder, generator: the judgements; the local ones by default.
+        beside: background is written later, beside the answer, and stands in where every search fails.
         refused: ids of documents that no model may read, because they give orders to whoever reads them by machine.
     """
 
@@ -87,13 +89,14 @@ class FillKnowledgeGaps:
         *,
         finder: GapFinder | None = None,
         generator: Generator | None = None,
+        beside: bool = False,
         refused: Refused = lambda _: (),
     ) -> None:
         self._search, self._encoder, self._settings = search, encoder, settings or GapSettings()
         self._finder = finder or GapFinderInSteps(
             own_requirements=self._settings.own_requirements, unretrieved=self._settings.unretrieved
         )
-        self._generator, self._refused = generator or GeneratorLocal(), refused
+        self._generator, self._beside, self._refused = generator or GeneratorLocal(), beside, refused
 
     @cached_property
     def description(self) -> str:
@@ -104,7 +107,7 @@ class FillKnowledgeGaps:
         """Every requirement as a `Gap` with what covers it, the new evidence, and background, marked as generated.
 
         Raises:
-            ServiceError: every search that was made failed, and no background was written.
+            ServiceError: every search that was made failed, and no background stands in.
         """
         if not context.retrieved and not self._settings.unretrieved:
             return ToolArtifact(tool=self.name, outcome=Outcome.REFUSED, notices=[refusal(context.language)])
@@ -129,7 +132,7 @@ class FillKnowledgeGaps:
             counted = {e.id for e in found} - set(useless)
             gaps = await asyncio.to_thread(self._covered_now, gaps, [*context.evidence, *fresh], counted)
         background = await self._background(inquiry, [g.requirement for g in gaps if not g.covered_by], context.tell)
-        if errors and len(errors) == len(results) and not background:
+        if errors and len(errors) == len(results) and not background and not self._beside:
             raise errors[0]
         context.recorder.event(
             "gaps",
@@ -180,11 +183,23 @@ class FillKnowledgeGaps:
         )
 
     def _documents(self, inquiry: Inquiry, evidence: Sequence[Evidence]) -> list[Evidence]:
-        """The retrieved documents that are read, those that cover most first."""
+        """The retrieved documents that are read, those that cover most first, and none that only repeats others.
+
+        Then come pieces of their pages that cover a need better than all of these.
+        """
         refused = set(self._refused(evidence))
         kept = [e for e in usable(evidence) if e.origin is Origin.RETRIEVED and e.kind != "record"]
         kept = [e for e in kept if e.id not in refused]
-        return sorted(kept, key=lambda d: -inquiry.relevance[d.id])[: self._settings.documents]
+        ranked = without_repeats(sorted(kept, key=lambda d: -inquiry.relevance[d.id]))
+        read, left = ranked[: self._settings.documents], ranked[self._settings.documents :]
+        pages = {d.document_id for d in read}
+        beside = [d for d in left if d.document_id in pages]
+        for need in range(len(inquiry.requirements) if beside else 0):
+            best = max(beside, key=lambda d: inquiry.coverage[d.id][need])
+            covered = max(inquiry.coverage[d.id][need] for d in read)
+            if best not in read and inquiry.coverage[best.id][need] > covered:
+                read.append(best)
+        return read[: self._settings.documents + self._settings.beside]
 
     async def _find(self, gap: Gap, context: ToolContext) -> list[Evidence]:
         limit = self._settings.results

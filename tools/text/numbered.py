@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from prompts.shown import one_line
 from tools.evidence import Evidence, EvidenceId
 from tools.text.sentences import sentences
+from tools.text.tokens import tokens
 
 LONGEST = 1200  # ours: characters of one sentence that are shown; a longer one is a table or a list
 GAP = "[… {} left out]"
@@ -31,12 +32,13 @@ UNLABELLED = 2  # a sentence before any heading counts as one of the results
 CONCLUSION = 3
 
 
-def numbered(number: int, text: str, only: Collection[int] | None = None) -> str:
+def numbered(number: int, text: str, only: Collection[int] | None = None, longest: int = LONGEST) -> str:
     """``[3.1] One sentence. [3.2] Another.``: the sentences of a document on one line, each after its number.
 
     Args:
         number: of the document.
         only: numbers of the sentences that are shown, from 1; all of them by default. How many lie between is told.
+        longest: characters of one sentence that are shown.
     """
     spans = sentences(text)
     parts: list[str] = []
@@ -48,7 +50,7 @@ def numbered(number: int, text: str, only: Collection[int] | None = None) -> str
         if left:
             parts.append(GAP.format(left))
             left = 0
-        parts.append(f"[{number}.{n}] {one_line(span.of(text), LONGEST)}")
+        parts.append(f"[{number}.{n}] {one_line(span.of(text), longest)}")
     return " ".join([*parts, GAP.format(left)] if left else parts)
 
 
@@ -67,6 +69,22 @@ def within(text: str, room: int) -> list[int]:
     return [at + 1 for at in kept]
 
 
+def telling(text: str, room: int, wanted: Collection[str]) -> list[int]:
+    """Numbers of the sentences, from 1, that are shown of a page in so many characters: those that hold most of the
+    wanted tokens, the first of equal ones, and one at least. A text under the headings of an abstract is cut as such.
+    """
+    said = [span.of(text) for span in sentences(text)]
+    if any(heading.match(sentence) for sentence in said for heading in HEADINGS):
+        return within(text, room)
+    kept: list[int] = []
+    for at in sorted(range(len(said)), key=lambda at: (-len(set(tokens(said[at])) & set(wanted)), at)):
+        room -= min(len(said[at]), LONGEST)
+        if kept and room < 0:
+            break
+        kept.append(at + 1)
+    return sorted(kept)
+
+
 def _ranks(said: Sequence[str]) -> list[int]:
     """For each sentence the place of its section in the order of leaving out; the last sentence is a conclusion."""
     ranks: list[int] = []
@@ -78,6 +96,12 @@ def _ranks(said: Sequence[str]) -> list[int]:
 
 
 # Pieces of one document side by side, as a model is shown them: they overlap, and a sentence is shown once.
+
+
+def without_repeats(documents: Sequence[Evidence]) -> list[Evidence]:
+    """The documents, without those all of whose sentences stand in ones before."""
+    fresh = each_once(documents, [range(1, len(sentences(d.text)) + 1) for d in documents])
+    return [d for d, own in zip(documents, fresh, strict=True) if own]
 
 
 def each_once(documents: Sequence[Evidence], numbers: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:

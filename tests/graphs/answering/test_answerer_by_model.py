@@ -12,7 +12,7 @@ from support.answerers import CROUP, READ, answer, codes, document, local, view
 from support.answering_model import Ask, asked, by_model, citing, saying
 from support.scripted_model import Scripted
 from support.scripted_reader import NO
-from tools.contract import DocumentReading
+from tools.contract import DocumentReading, Gap
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
 from tools.messages import messages
@@ -263,6 +263,10 @@ def test_a_medicine_of_the_document_that_the_quote_does_not_name_is_told_and_not
     assert "a medicine that the cited sentences do not name" in asked(server.requests[1])
 
 
+def closed_croup() -> AnswerView:
+    return croup().model_copy(update={"closed": True})
+
+
 def test_a_models_verdict_stands_where_a_quote_carries_it(ask: Ask) -> None:
     draft, _, _ = ask(saying(GOOD, option="yes"), croup().model_copy(update={"closed": True}))
     assert draft.choice is None
@@ -276,7 +280,7 @@ def test_a_models_verdict_that_no_quote_carries_is_told_as_its_view(ask: Ask, op
     draft, _, _ = ask(saying(GOOD, option=option), croup().model_copy(update={"closed": True}))
     assert (draft.choice, draft.verdict) == (None, None)
     (told,) = [n.text for n in draft.notices if n.code == "model_view"]
-    assert messages("en")[f"verdict.values.{option}"] in told
+    assert told.startswith(f"The language model's view: {messages('en')[f'verdict.values.{option}']}. ")
     assert draft.statements[0].citations
 
 
@@ -290,7 +294,8 @@ def test_a_verdict_that_no_sentence_carries_is_asked_about_once_with_the_sentenc
 
     draft, server, _ = ask(answering, closed)
     again = asked(server.requests[1])
-    assert "Option: yes | wrong: the cited sentences are not read as an answer to the question." in again
+    assert "Option: yes | doubted: the cited sentences are not read as an answer to the question." in again
+    assert "1. (word for word) [1.2] | stands" in again, "all that the verdict rests on"
     assert f"[1.1] {FIRST}\n[1.2] {SECOND}\n" in again, "what is disputed, and what would carry it"
     assert "caused by a virus" not in again, "and no other sentence"
     assert len(server.requests) == 2
@@ -302,13 +307,36 @@ def test_a_verdict_on_a_question_that_the_reader_cannot_read_is_not_asked_about(
     chinese = {"closed": True, "language": "zh", "question": "单剂地塞米松能缓解儿童喉炎吗？"}
     draft, server, _ = ask(saying(citing(SECOND, "1.2"), option="yes"), croup().model_copy(update=chinese))
     assert len(server.requests) == 1
-    assert "model_view" in codes(draft)
+    (told,) = [n.text for n in draft.notices if n.code == "model_view"]
+    assert told == messages("zh").say("notice.model_view_unread", detail=messages("zh")["verdict.values.yes"])
+
+
+def test_what_the_model_finds_not_settled_is_not_doubted_for_want_of_a_sentence_that_says_so(ask: Ask) -> None:
+    draft, server, _ = ask(saying(citing(SECOND, "1.2"), option="insufficient"), closed_croup())
+    assert len(server.requests) == 1
+    (told,) = [n.text for n in draft.notices if n.code == "model_view"]
+    assert told.startswith("The language model's view: not settled. It says that")
+
+
+def test_a_closed_question_is_asked_with_what_each_word_means_and_no_other_choice_is(ask: Ask) -> None:
+    _, server, _ = ask(saying(GOOD, option="yes"), closed_croup())
+    assert "no_difference where both are alike" in asked(server.requests[0])
+    _, server, _ = ask(saying(GOOD, option="A"), croup(kind="multiple_choice", options={"A": "Dexamethasone"}))
+    assert "no_difference" not in asked(server.requests[0])
+
+
+def test_of_a_choice_too_only_what_its_statements_leave_open_is_told_as_open(ask: Ask) -> None:
+    needs = (Gap(requirement="Harms", query="harms"), Gap(requirement="Relapse", query="relapse"))
+    asks = closed_croup().model_copy(update={"gaps": needs})
+    draft, server, _ = ask(saying(GOOD, option="yes", unanswered=[2]), asks)
+    assert "1. Harms\n2. Relapse" in asked(server.requests[0])
+    assert draft.left_open == ("Relapse",)
 
 
 def test_a_verdict_may_be_changed_when_it_is_asked_about(ask: Ask) -> None:
     def answering(name: str, request: Any) -> Any:
         if name == "MendReply":
-            assert "are read as yes" in asked(request)
+            assert "doubted: the cited sentences are read as yes ([1.1])." in asked(request)
             return {"statements": [], "option": "yes"}
         return {"statements": [GOOD], "option": "no"}
 
@@ -323,7 +351,7 @@ def test_a_choice_that_no_cited_sentence_speaks_of_is_asked_about_once(ask: Ask)
 
     def answering(name: str, request: Any) -> Any:
         if name == "MendReply":
-            assert "B | wrong: no cited sentence speaks of it" in asked(request)
+            assert "B | doubted: no cited sentence speaks of it" in asked(request)
             return {"statements": [], "option": "A"}
         return {"statements": [GOOD], "option": "B"}
 
@@ -395,3 +423,26 @@ def test_orders_in_a_document_stay_inside_the_fence_and_are_not_repeated(ask: As
     lines = user["content"].splitlines()
     assert lines[-1] == lines[lines.index("~~~~~~")] == "~~~~~~"
     assert sum(line.startswith("[1]") for line in lines) == 1, "no line of a document passes for one of ours"
+
+
+def test_a_statement_in_the_language_of_the_question_stands_on_a_quote_in_another(ask: Ask) -> None:
+    said = citing("单剂地塞米松可在数小时内缓解喉炎症状。", "1.1")
+    chinese = {"language": "zh", "question": "地塞米松能治疗儿童喉炎吗？怎么用？"}
+    draft, server, _ = ask(saying(said), croup().model_copy(update=chinese))
+    assert len(server.requests) == 1
+    assert [(s.text, bool(s.citations)) for s in draft.statements] == [(said["text"], True)]
+    assert "not_confirmed" not in codes(draft)
+
+
+def test_a_word_of_judging_is_no_disease(ask: Ask) -> None:
+    said = citing("The timing fits, since a single dose of dexamethasone relieves the symptoms within hours.", "1.1")
+    draft, server, _ = ask(saying(GOOD, said), croup())
+    assert len(server.requests) == 1
+    assert said["text"] in [s.text for s in draft.statements]
+
+
+def test_a_direct_answer_is_not_told_to_leave_a_question_open_by_its_rarest_word(ask: Ask) -> None:
+    question = "My son of 4 has itchy spots and a fever. Can he go to nursery?"
+    draft, _, _ = ask(lambda *_: None, view(question, kind="case", path="direct"))
+    assert "not_retrieved" in codes(draft)
+    assert "not_answered" not in codes(draft)

@@ -210,7 +210,7 @@ def test_background_stands_under_the_answer_where_a_need_stayed_open_and_what_is
     *_, last = draft.statements
     assert last.text == f"General knowledge, not retrieved, on recurrence: {WRITTEN}"
     assert (last.origin, len(draft.statements)) == (Origin.PARAMETRIC, 3)
-    assert draft.generated == {last.text: ("generated:0",)}
+    assert draft.generated == {}, "no statement rests on it"
     assert draft.left_open == ("recurrence",)
 
 

@@ -5,6 +5,7 @@ import pytest
 from graphs.answering.contract import AnswerView
 from graphs.answering.notices import unanswered
 
+WAITS = "Toothache for weeks. Can I wait for my dentist's appointment on Monday?"
 SAID = "Chickenpox: paracetamol eases fever, and a child is kept from school until all blisters have crusted."
 
 
@@ -33,3 +34,9 @@ SAID = "Chickenpox: paracetamol eases fever, and a child is kept from school unt
 def test_what_was_also_asked_and_is_not_answered_is_named(kind: str, question: str, left: list[str]) -> None:
     view = AnswerView(kind=kind, question=question, language="en", path="research")
     assert unanswered(view, SAID) == left
+
+
+def test_a_question_of_which_the_answer_holds_most_words_is_answered_whatever_is_rarest() -> None:
+    view = AnswerView(kind="case", question=WAITS, language="en", path="research")
+    assert unanswered(view, "Do not wait for Monday: an appointment is needed at once.") == []
+    assert unanswered(view, "A tooth is drilled.") == ["Can I wait for my dentist's appointment on Monday?"]

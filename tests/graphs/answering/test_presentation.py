@@ -389,3 +389,12 @@ def test_what_another_notice_says_is_no_label_and_stays_among_how_it_was_found()
     assert set(shown.how) == {n.text for n in notices}
     alone = present(answer(notices=notices[1:]))
     assert len(alone.labels) == 3, "without it each stands"
+
+
+def test_a_models_view_leads_as_its_own_word_but_not_what_the_patient_may_not_have() -> None:
+    view = note("model_view", "The language model's view: yes. No quoted sentence was read as saying so.")
+    shown = present(answer(statements=[quoted(TRIAL)], evidence=[TRIAL], notices=[view]))
+    assert (shown.lead.head, shown.lead.unverified) == (view.text, True)
+    assert markdown_of(answer(statements=[quoted(TRIAL)], evidence=[TRIAL], notices=[view])).count(view.text[:30]) == 1
+    barred = note("barred_medicine", "It is barred.", Severity.DANGER)
+    assert present(answer(statements=[quoted(TRIAL)], evidence=[TRIAL], notices=[barred, view])).lead.head != view.text

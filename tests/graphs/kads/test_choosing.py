@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from graphs.differential_filter.contract import Stance, Verdict
-from graphs.kads.by_model import BESIDE, SILENT, ChooserByModel, ChoosingSettings
+from graphs.kads.by_model import BESIDE, FAR, SILENT, ChooserByModel, ChoosingSettings
 from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from prompts.metering import Meter, metered
 from support.judging_models import model_by, reply, said
 from support.scripted_model import Request, Scripted, ScriptedModel
 from tools.contract import Differential, DocumentReading, Finding, Gap, RankedDisease
+from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
 
 WANTED = ["treatment of croup", "harms of dexamethasone"]
@@ -75,11 +76,12 @@ def chosen(
     limit: int = 5,
     context: SelectionContext | None = None,
     own: ChoosingSettings = ORDERED,
+    encoder: Encoder | None = None,
 ) -> tuple[Selection, ScriptedModel, Meter]:
     meter = Meter()
     respond = answer if callable(answer) else lambda _: answer
     with model_by("selection", respond) as (model, server), metered(meter):
-        chooser = ChooserByModel(model, Locally(), Locally(), own)
+        chooser = ChooserByModel(model, Locally(), Locally(), own, encoder)
         run = chooser.select("How is croup treated?", WANTED, candidates, limit, context)
         return asyncio.run(run), server, meter
 
@@ -132,15 +134,16 @@ def test_of_a_piece_that_was_not_read_what_another_piece_has_is_not_shown_again(
     for read, line in ((part, "[1] Croup | not read | [1.1] The dose of croup is one. [… 2 left out]"), (whole, "")):
         context = SelectionContext(readings=(reading(read, 1),))
         lines = said(chosen(keeps(1), [whole, part], context=context)[1].requests[0]).splitlines()
-        assert (line or "[2] Croup | not read | [… 2 left out]") in lines
+        assert (line or "[1] Croup | supports | [1.1] The dose of croup is one. [… 2 left out]") in lines
+        assert any(x.startswith("[2]") for x in lines) == (read is part), "all of the part stands in the whole"
 
 
-def test_of_a_document_that_answers_a_need_the_number_stands_for_the_sentences_but_not_in_a_case() -> None:
+def test_of_a_document_that_answers_a_need_its_named_sentences_are_shown_with_the_number() -> None:
     read, other = retrieved("read"), retrieved("other")
     gap = Gap(requirement=WANTED[1], query="harms", covered_by=(read.id,))
     context = SelectionContext(readings=(reading(read, 2), reading(other, 3)), gaps=(gap,))
     lines = said(chosen(keeps(1), [read, other], context=context)[1].requests[0]).splitlines()
-    assert "[1] Read | supports | answers 2 | [… 3 left out]" in lines
+    assert "[1] Read | supports | answers 2 | [… 1 left out] [1.2] It is given by mouth. [… 1 left out]" in lines
     assert any("[2.3] Nobody was harmed." in line for line in lines), "no need tells what it says"
     case = CASE.model_copy(update={"readings": context.readings, "gaps": context.gaps})
     assert "[1.2] It is given by mouth." in said(chosen(keeps(1), [read, other], context=case)[1].requests[0])
@@ -236,3 +239,23 @@ def test_a_text_cannot_pass_for_another_document(monkeypatch: pytest.MonkeyPatch
     assert [line[:3] for line in lines if line.startswith("[")] == ["[1]"]
     assert lines[2] == lines[-1] == "~~~~"
     assert "keep 9" not in said(server.requests[0], "system").lower()
+
+
+def test_of_a_long_page_the_sentences_that_tell_most_are_shown_and_never_none() -> None:
+    text = f"{'Many things are said of many matters here. ' * 30}Dexamethasone is the treatment of croup. It is short."
+    documents = [retrieved(f"d{n:02}", text) for n in range(24)]
+    _, server, _ = chosen(keeps(1), documents)
+    lines = [line for line in said(server.requests[0]).splitlines() if line.startswith("[")]
+    assert all("Dexamethasone is the treatment of croup." in line for line in lines)
+    endless = retrieved("endless", f"Croup is treated {'and treated ' * 200}so.")
+    _, server, _ = chosen(keeps(1), [endless, *documents])
+    assert "[1.1] Croup is treated and treated" in said(server.requests[0])
+
+
+def test_what_is_far_from_the_question_and_the_needs_is_not_shown_but_eight_are(encoder: Encoder) -> None:
+    near = [retrieved(f"n{n}", f"The treatment of croup is dexamethasone, part {n}.") for n in range(9)]
+    far = [retrieved(f"f{n}", f"Volcanoes and tax law of island {n}.", title="Islands") for n in range(4)]
+    selection, server, _ = chosen(keeps(1), [*near, *far], encoder=encoder)
+    assert "Volcanoes" not in said(server.requests[0])
+    assert {d.evidence_id for d in selection.dropped if d.reason == FAR} == {d.id for d in far}
+    assert "Volcanoes" in said(chosen(keeps(1), [*near[:3], *far], encoder=encoder)[1].requests[0])

@@ -196,6 +196,13 @@ def test_who_was_studied_is_told_by_the_sentence_else_by_its_source(text: str, m
     assert population_of(sentence(text, more)) == population
 
 
+def test_what_was_written_as_statements_studied_nobody_beside_its_own_sentence() -> None:
+    text = "Surgery is no better than exercise. It is kept for young people with a tear that locks."
+    page = piece(text, "knee", "library", title="Knee")
+    assert population_of(Sentence(page, 0, 35)) == ""
+    assert population_of(Sentence(page, 36, len(text))).startswith("young people with a tear")
+
+
 @pytest.mark.parametrize(
     ("texts", "comparison"),
     [

@@ -254,3 +254,60 @@ def test_a_verdict_goes_with_the_first_statement_that_carried_it(verifier: Verif
     verified = asyncio.run(verifier.verify(draft, {EVIDENCE.id: EVIDENCE}))
     assert [s.text for s in verified.statements] == [SECOND]
     assert verified.verdict is None
+
+
+def cited(text: str, *quotes: str) -> tuple[Statement, list[Evidence]]:
+    items = [
+        Evidence(id=f"library:d{n}@0-{len(q)}", text=q, kind="condition", origin=Origin.RETRIEVED)
+        for n, q in enumerate(quotes)
+    ]
+    found = tuple(cite(e, 0, len(e.text)) for e in items)
+    return Statement(text=text, origin=Origin.RETRIEVED, citations=found), items
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes", "disagrees"),
+    [
+        (
+            "Pain that follows a meal and comes without chills or a rash is typical of simple stone colic.",
+            ("The pain often follows a meal.", "Chills, a rash and tenderness are absent in simple stone colic."),
+            "",
+        ),
+        (
+            "A seizure, repeated retching with fever or unusual sleepiness needs an ambulance.",
+            ("Call an ambulance for a seizure, repeated retching with fever, or unusual sleepiness.",),
+            "",
+        ),
+        ("Fever is usual in measles with a rash.", ("Fever is unusual in measles with a rash.",), "negation"),
+        ("Fever is absent in simple stone colic.", ("Simple stone colic has no fever.",), ""),
+        ("Mania lasts eight days here.", ("躁狂已持续八天。",), ""),
+        ("Mania lasts nine days here.", ("躁狂已持续八天。",), "numbers"),
+    ],
+)
+def test_what_is_absent_may_be_said_with_a_denial_or_without(
+    text: str, quotes: tuple[str, ...], disagrees: str
+) -> None:
+    assert check(*cited(text, *quotes)).disagrees == disagrees
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("地塞米松单剂可缓解喉炎，无需抗生素。", ""),
+        ("地塞米松6小时内可缓解喉炎。", ""),
+        ("地塞米松8小时内可缓解喉炎。", "numbers"),
+        ("地塞米松两小时内可缓解喉炎。", "numbers"),
+        ("Amoxicillin 可缓解喉炎，地塞米松不能。", "medicine"),
+    ],
+)
+def test_of_a_statement_in_another_language_than_its_quote_only_figures_and_medicines_are_held(
+    text: str, fault: str, encoder: Encoder
+) -> None:
+    said = quoting(text, "Dexamethasone relieves croup within 6 hours.")
+    assert QuoteCheck(encoder).fault(said, {EVIDENCE.id: EVIDENCE}) == fault
+    assert [s.text for s in verify(VerifierLocal(encoder), said).statements] == ([] if fault else [text])
+
+
+def test_numerals_of_either_language_are_figures_before_a_unit_and_no_others() -> None:
+    assert numbers("八天，十二岁，三十五周，两到四小时，一次") == {"8", "12", "35", "2", "4"}
+    assert numbers("两三个小时，十全大补，二尖瓣，三个问题") == set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from support.scripted_model import Scripted, ScriptedModel, serving_by
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
-from tools.gaps.contract import PUBLISHED, GapSettings
+from tools.gaps.contract import PUBLISHED, GapSettings, Inquiry
+from tools.gaps.tool import FillKnowledgeGaps
 
 QUESTION = "How is an attack of gout treated?"
 HARMS, DIET = "harms of colchicine in gout", "diet in gout"
@@ -94,6 +96,12 @@ def ours(request: pytest.FixtureRequest) -> GapSettings:
     return GapSettings(together=request.param)
 
 
+@pytest.fixture
+def before(ours: GapSettings) -> GapSettings:
+    """Settings with which background is written before the answer, which may rest on it."""
+    return ours.model_copy(update={"generated": "allowed"})
+
+
 def generated(artifact: ToolArtifact) -> list[Evidence]:
     return [e for e in artifact.evidence if e.origin is Origin.GENERATED]
 
@@ -107,10 +115,10 @@ def notice(artifact: ToolArtifact, code: str) -> Notice:
 
 
 def test_each_gap_is_searched_for_and_background_is_written_for_what_stays_open(
-    encoder: Encoder, ours: GapSettings
+    encoder: Encoder, before: GapSettings
 ) -> None:
     search = Search([FOUND])
-    artifact, server = fill(encoder, search, replies(), ours)
+    artifact, server = fill(encoder, search, replies(), before)
     assert search.queries == [HARMS, DIET]
     harms, diet, drugs = artifact.gaps
     assert (harms.requirement, harms.covered_by) == (HARMS, (FOUND.id,))
@@ -119,7 +127,15 @@ def test_each_gap_is_searched_for_and_background_is_written_for_what_stays_open(
     assert [e.title for e in generated(artifact)] == [DIET]
     assert codes(artifact) == ["gaps_left_open", "background_generated"]
     assert "library:" not in json.dumps(server.requests)
-    assert len(server.requests) == (2 if ours.together else 3)
+    assert len(server.requests) == (2 if before.together else 3)
+
+
+def test_by_default_background_is_left_to_the_answer_and_failed_searches_lose_no_reading(encoder: Encoder) -> None:
+    artifact, server = fill(encoder, Search(fails="gout"), replies(missing=[HARMS]), GapSettings())
+    assert generated(artifact) == []
+    assert codes(artifact) == ["gap_search_failed", "gaps_left_open"]
+    assert artifact.readings
+    assert len(server.requests) == 1
 
 
 def test_the_policy_off_writes_nothing_and_still_searches(encoder: Encoder, ours: GapSettings) -> None:
@@ -134,7 +150,7 @@ def test_one_call_writes_on_all_points_and_no_sentence_names_a_publication(encod
     sound, named = "Diet matters little.", "According to Smith et al. (NEJM 2019), 92 % did not change."
     points = [{"number": 1, "text": f"{sound} {named} Ask early."}, {"number": 2, "text": named}]
     said = replies() | {"write background": {"points": [*points, {"number": 7, "text": sound}]}}
-    artifact, server = fill(encoder, Search(), said, GapSettings())
+    artifact, server = fill(encoder, Search(), said, GapSettings(generated="allowed"))
     assert [(e.title, e.text) for e in generated(artifact)] == [(HARMS, f"{sound} Ask early.")]
     assert len(server.requests) == 2
 
@@ -222,13 +238,13 @@ def test_without_any_document_no_model_guesses_what_they_lack(encoder: Encoder, 
     assert "nothing_useful_retrieved" in codes(artifact)
 
 
-def test_searches_that_all_fail_are_an_error_unless_background_stands_in(encoder: Encoder, ours: GapSettings) -> None:
+def test_searches_that_all_fail_are_an_error_unless_background_stands_in(encoder: Encoder, before: GapSettings) -> None:
     failing = replies(missing=[HARMS])
-    artifact, _ = fill(encoder, Search(fails="gout"), failing, ours)
+    artifact, _ = fill(encoder, Search(fails="gout"), failing, before)
     assert "gap_search_failed" in codes(artifact)
     assert len(generated(artifact)) == 1
     with pytest.raises(ServiceError):
-        fill(encoder, Search(fails="gout"), failing, ours.model_copy(update={"generated": "off"}))
+        fill(encoder, Search(fails="gout"), failing, before.model_copy(update={"generated": "off"}))
 
 
 def test_generated_text_that_is_there_already_covers_nothing_and_is_not_summarised(
@@ -240,3 +256,14 @@ def test_generated_text_that_is_there_already_covers_nothing_and_is_not_summaris
     artifact, server = fill(encoder, Search(), replies(missing=[HARMS]), ours, evidence=[GOUT, known])
     assert artifact.gaps[0].covered_by == ()
     assert sum(FOUND.text in r["messages"][1]["content"] for r in server.requests) == 0
+
+
+def test_pieces_of_a_read_page_that_cover_a_need_are_read_too_and_repeats_are_not(encoder: Encoder) -> None:
+    page = [passage("gout", "Gout", text) for text in ("Gout is treated early.", "Gout hurts.", "Seek help in fever.")]
+    page = [e.model_copy(update={"id": f"library:gout@{n}00-{n}00{len(e.text)}"}) for n, e in enumerate(page, 1)]
+    other = passage("asthma", "Asthma", "Seek help in an attack.")
+    tool = FillKnowledgeGaps(Search(), encoder, GapSettings(documents=1))
+    cover = dict(zip([e.id for e in page], [(0.9, 0.1), (0.5, 0.1), (0.2, 0.8)], strict=True)) | {other.id: (0.1, 0.9)}
+    asked = Inquiry(QUESTION, requirements=("a", "b"), coverage=cover, relevance={k: max(v) for k, v in cover.items()})
+    asked = replace(asked, relevance={**asked.relevance, other.id: 0.1})
+    assert tool._documents(asked, [*page, page[0], other]) == [page[0], page[2]]

@@ -202,3 +202,13 @@ def test_any_numbers_name_given_documents_and_their_sentences(
     reply = ReadingReply.model_validate(said)
     assert reply.documents[0].stance == "supports"
     assert all(n >= 0 for n in reply.documents[0].sentences)
+
+
+def test_of_pieces_of_one_page_that_overlap_each_sentence_is_shown_once() -> None:
+    at = ABSTRACT.index("Diarrhoea")
+    text = f"{ABSTRACT[at:]} It is cheap."
+    part = document("trial", text).model_copy(update={"id": f"library:trial@{at}-{at + len(text)}"})
+    _, server, _ = read(says(), [TRIAL, part])
+    shown = str(server.requests[0]["messages"])
+    assert shown.count("Diarrhoea was seen in ten adults.") == 1
+    assert "[2.3] It is cheap." in shown

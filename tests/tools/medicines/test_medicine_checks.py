@@ -203,6 +203,9 @@ def test_an_everyday_word_of_a_disorders_name_states_no_disorder(question: str) 
         ("Adapalene or azelaic acid is used.", "She is 19 weeks pregnant.", ["Adapalene"]),
         ("A beta-blocker eases angina.", "She is 66 and has asthma.", ["beta-blocker"]),
         ("Adapalene must not be used in pregnancy.", "She is 19 weeks pregnant.", []),  # it warns
+        ("Azelaic acid may be used; adapalene is not recommended.", "She is 19 weeks pregnant.", []),
+        ("Adapalene or azelaic acid is used.", "She is 19, pregnancy test negative.", []),
+        ("Adapalene or azelaic acid is used.", "She is 19, pregnancy test came back positive.", ["Adapalene"]),
         ("Adapalene or azelaic acid is used.", "She is 19 and not pregnant.", []),
         ("Paracetamol eases it.", "His eGFR is 21.", []),
     ],

@@ -1,0 +1,67 @@
+"""Background beside an answer: a model writes on what is open while the answer is written, and it is told apart.
+
+No statement can rest on it. What stayed open when the answer was there stands under it as general knowledge; so does
+what was written for a question that nothing found answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphs.answering.choice import own_words
+from graphs.answering.contract import AnswerView, Draft
+from graphs.answering.notices import notice
+from graphs.answering.prose import plain_text
+from graphs.answering.sources import open_points
+from graphs.judging.orders import speaks_to_machines
+from tools.evidence import Evidence, Origin, Statement
+from tools.gaps.contract import Generator, Inquiry
+from tools.gaps.local import GeneratorLocal
+from tools.messages import messages
+from tools.text.references import references_in
+from tools.text.tokens import tokens
+
+
+class BackgroundBeside:
+    """Writes on what is open after the choice.
+
+    Args:
+        generator: by default nothing is written. points: of them that it writes on, the most important first.
+    """
+
+    def __init__(self, generator: Generator | None = None, points: int = 0) -> None:
+        self._generator, self._points = generator or GeneratorLocal(), points
+
+    async def write(self, view: AnswerView) -> list[Evidence]:
+        """At most one document a point; none on a point about one of the options, which may not be the one that is
+        chosen."""
+        options = set().union(*own_words(view.question, view.options).values()) if view.options else set()
+        open_ = [p.requirement for p in open_points(view) if not options & set(tokens(p.requirement))][: self._points]
+        if not open_:
+            return []
+        inquiry = Inquiry(view.question, kind=view.kind, language=view.language, options=view.options)
+        return await self._generator.write(inquiry, open_)
+
+
+def with_general(draft: Draft, view: AnswerView, beside: Sequence[Evidence]) -> Draft:
+    """The draft with what a model wrote of needs that stayed open, and no statement rests on, as general knowledge.
+
+    It is parametric, and none of it names a publication. Where nothing is answered every need is open.
+    """
+    wanted = {p.requirement for p in open_points(view)} if draft.left_open is None else set(draft.left_open)
+    used = {i for ids in draft.generated.values() for i in ids}
+    told: list[Statement] = []
+    for item in (*view.background, *beside):
+        text = plain_text(item.text) if item.title in wanted and item.id not in used else ""
+        if text and not references_in(text) and not speaks_to_machines(text):
+            said = messages(view.language).say("case.general", need=item.title, text=text)
+            told.append(Statement(text=said, origin=Origin.PARAMETRIC))
+    on = [item.title for item in beside if item.title in wanted]
+    notices = [notice("background_generated", view.language, "; ".join(on))] if on else []
+    return draft.model_copy(
+        update={
+            "statements": (*draft.statements, *told),
+            "evidence": (*draft.evidence, *beside),
+            "notices": (*draft.notices, *notices),
+        }
+    )
