@@ -16,7 +16,7 @@ from tools.evidence import Evidence, Origin
 
 def test_nothing_is_made_when_nobody_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    for place, name in (("completeness", "live_gate"), ("tools", "live_tool"), ("triage", "live_triage")):
+    for place, name in (("triage", "live_gate"), ("research", "live_tool"), ("triage", "live_triage")):
         monkeypatch.setattr(f"graphs.nodes.{place}.{name}", lambda *_, name=name: made.append(name) or {})
     with Agent(home=tmp_path, parts=parts()) as agent:
         agent.ask("case cough")
