@@ -111,6 +111,9 @@ SECOND = 0.35  # ours: worth of a second telling within one family (pain, and th
 UNCERTAIN = 0.4  # ours: weight of what is stated as possible
 UNMENTIONED = 0.12  # ours: weight of a usual finding that the case is silent about, a finding
 TOLD_IF_THERE = 0.9  # ours: how often a symptom that is there is told
+UNTOLD = (
+    1.5  # ours: what silence costs about a circumstance (a birth, a medicine, a fit) that a disease is never without
+)
 HEARD = 0.3  # ours: a match this sure makes its family of findings mentioned
 UNMENTIONED_MOST = 1.0  # ours: bound of that penalty
 # ours: the same where rates were counted in records: silence counts in full, as a likelihood does, because a record
@@ -159,6 +162,9 @@ class Ranker:
         weight = np.where(table.counted, UNMENTIONED_COUNTED, UNMENTIONED)
         self.missed = -weight[:, None] * np.log(1 - TOLD_IF_THERE * usual)
         self.missed_most = np.where(table.counted, UNMENTIONED_COUNTED_MOST, UNMENTIONED_MOST)
+        never_without = UNTOLD * _never_without(graph)
+        self.missed += never_without
+        self.missed_most += never_without.max(axis=1)
         self.family = _families(graph)
         self.missed_by_family = np.zeros_like(self.missed)
         np.add.at(self.missed_by_family.T, self.family, self.missed.T)
@@ -278,6 +284,17 @@ def _families(graph: Graph) -> NDArray[np.int64]:
     """For each finding the position of its most general one: findings of a family are counted together."""
     position = {f.id: i for i, f in enumerate(graph.findings)}
     return np.array([position[(graph.broader(f.id) or [f.id])[-1]] for f in graph.findings])
+
+
+def _never_without(graph: Graph) -> Matrix:
+    """Array (diseases, findings): 1 for a circumstance that is always there, 0 for all else."""
+    circumstance = [f.circumstance for f in graph.findings]
+    position = {f.id: i for i, f in enumerate(graph.findings)}
+    out = np.zeros((len(graph.diseases), len(position)))
+    for d, disease in enumerate(graph.diseases):
+        out[d, [position[e.finding] for e in disease.manifestations if e.how_often == "always"]] = 1
+    found: Matrix = out * circumstance
+    return found
 
 
 def _sides(graph: Graph) -> dict[int, list[tuple[int, str]]]:

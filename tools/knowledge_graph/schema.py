@@ -65,7 +65,11 @@ class Subcategory(Category):
 
 
 class FindingNode(Frozen):
-    """A fourth-level node (L4): something that a patient may have."""
+    """A fourth-level node (L4): something that a patient may have.
+
+    Attributes:
+        circumstance: whoever tells of the patient tells of it: silence speaks against a disease that is never without.
+    """
 
     id: Id
     name: Words
@@ -74,6 +78,7 @@ class FindingNode(Frozen):
     kind: Kind
     site: Site | None = None
     broader: Id | None = None
+    circumstance: bool = False
     sided: bool = False
     say: tuple[Words, ...] = ()
     say_zh: tuple[Words, ...] = ()

@@ -81,6 +81,23 @@ def test_findings_read_from_the_same_text_are_not_counted_twice(starter_graph: K
     assert starter_graph.look_up(case, known=first.findings) == first
 
 
+@pytest.mark.parametrize(
+    ("case", "told", "disease"),
+    [
+        ("I am tearful, enjoy nothing and cannot sleep.", "I had a baby six weeks ago.", "postnatal-depression"),
+        ("Her platelets have fallen and her leg is swollen.", "She is on heparin.", "heparin-induced-thrombocytopenia"),
+        ("My son of two has a fever and is drowsy.", "He had a fit.", "febrile-convulsion"),
+    ],
+)
+def test_a_disease_that_is_never_without_a_circumstance_leads_only_where_it_is_told(
+    starter_graph: KnowledgeGraph, case: str, told: str, disease: str
+) -> None:
+    with_it = starter_graph.look_up(f"{told} {case}").ranking
+    without = [d.disease for d in starter_graph.look_up(case).ranking]
+    assert with_it[0].disease == disease
+    assert without[0] != disease
+
+
 def test_a_text_without_findings_gives_no_ranking(starter_graph: KnowledgeGraph) -> None:
     found = starter_graph.look_up("Hello there, nice weather today.")
     assert found.ranking == ()
