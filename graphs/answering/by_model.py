@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 from graphs.answering.contract import AnswerView, Choice, Diagnosis, Draft
 from graphs.answering.drafting import teller
@@ -51,6 +52,7 @@ from prompts.shown import one_line
 from tools.contract import FollowUpQuestion, Notice, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Frozen, Origin, Statement
+from tools.medicines.names import medicines_in
 from tools.messages import messages
 from tools.text.references import references_in
 from tools.text.tokens import tokens
@@ -109,22 +111,26 @@ class AnswererByModel:
         case = view.kind in CASES
         sources = await asyncio.to_thread(self._sources, view, case)
         if not (sources.documents or (sources.background and sources.policy == "allowed")):
-            return await self._local.answer(view)
-        if await asyncio.to_thread(self._of_something_else, view, sources):
+            return await or_local(
+                self._model.role,
+                lambda: self._beside(view, self._local.answer(view)),
+                lambda: self._local.answer(view),
+            )
+        missing = await asyncio.to_thread(self._missing, view, sources)
+        if self._of_a_stranger(missing, view):
             return await self._local.answer(view)
         draft = await or_local(
             self._model.role,
-            lambda: self._researched(view, sources, case=case),
+            lambda: self._beside(view, self._case(view, sources) if case else self._question(view, sources, missing)),
             lambda: self._local.answer(view),
         )
         return await asyncio.to_thread(self._local.with_interactions, view, draft)
 
-    async def _researched(self, view: AnswerView, sources: Sources, *, case: bool) -> Draft:
-        """The answer from sources; beside that call background is written on what is open, which no statement uses."""
+    async def _beside(self, view: AnswerView, answer: Coroutine[Any, Any, Draft]) -> Draft:
+        """An answer; beside that call background is written on what is open, which no statement uses."""
         writing = asyncio.ensure_future(self._background.write(view))
         try:
-            draft = await (self._case(view, sources) if case else self._question(view, sources))
-            return with_general(draft, view, await writing)
+            return with_general(await answer, view, await writing)
         finally:
             writing.cancel()
 
@@ -132,14 +138,21 @@ class AnswererByModel:
         entries = [*self._local.writer.lines(view)[1], *self._local.rare.lines(view)[1]] if case else []
         return sources_of(view, entries, self._settings.generated)
 
-    def _of_something_else(self, view: AnswerView, sources: Sources) -> bool:
-        """Whether the evidence lacks a name of the question, and no background that may be used has it."""
+    def _missing(self, view: AnswerView, sources: Sources) -> list[str]:
+        """Words of the question that no evidence holds; none where a text was given or background may be used."""
         given = any(e.origin is Origin.CASE for e in sources.documents)
         allowed = sources.background and sources.policy == "allowed"
-        return not given and not allowed and bool(self._local.unmentioned(view))
+        return [] if given or allowed else self._local.unmentioned(view)
 
-    async def _question(self, view: AnswerView, sources: Sources) -> Draft:
-        values = {"question": question_of(view), "remarks": remarks_of(view), "documents": sources.shown}
+    def _of_a_stranger(self, missing: Sequence[str], view: AnswerView) -> bool:
+        """Whether the question names a medicine, or something that is in no use, that no evidence mentions: a model
+        answers such a question from something else. Whether other words matter it is left to say."""
+        strange = {name.casefold() for name in self._local.terms.strange(view.question)}
+        return any(name.casefold() in strange or medicines_in(name) for name in missing)
+
+    async def _question(self, view: AnswerView, sources: Sources, missing: Sequence[str]) -> Draft:
+        remarks = remarks_of(view, missing)
+        values = {"question": question_of(view), "remarks": remarks, "documents": sources.shown}
         options = options_of(view)
         if options:
             rule = "" if view.options else f"\n{VERDICT_RULE}"

@@ -291,10 +291,12 @@ def open_points(view: AnswerView) -> list[Gap]:
     return [g for g in view.gaps if written.issuperset(g.covered_by) and g.requirement not in covered]
 
 
-def remarks_of(view: AnswerView) -> str:
-    """The open points, numbered, as a part of the prompt; "" when there is none."""
+def remarks_of(view: AnswerView, missing: Sequence[str] = ()) -> str:
+    """What a model is told beside the question: words of it that no document holds, the open points, numbered; "" when
+    there is neither."""
     points = [f"{n}. {one_line(g.requirement, NEED)}" for n, g in enumerate(open_points(view), start=1)]
-    return "\nOpen points:\n" + "\n".join(points) + "\n" if points else ""
+    absent = f"\nNo document has these words of the question: {'; '.join(missing)}.\n" if missing else ""
+    return absent + ("\nOpen points:\n" + "\n".join(points) + "\n" if points else "")
 
 
 def question_of(view: AnswerView) -> str:

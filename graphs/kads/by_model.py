@@ -210,7 +210,7 @@ class ChooserByModel:
 
     Args:
         model: in the role ``selection``, or ``filter`` as a filter.
-        selector, document_filter: the local twins, which both judge when the model fails or keeps nothing.
+        selector, document_filter: the local twins, which both judge when the model fails.
         encoder: tells what is far from the question and the needs; None: everything is shown.
     """
 
@@ -332,8 +332,8 @@ class ChooserByModel:
             ),
         )
         chosen = chosen_of(reply.keep, shown, wanted)
-        if not chosen:
-            raise InvalidReplyError("The language model kept no document.", "Try again, or set another model.")
+        if reply.keep and not chosen:
+            raise InvalidReplyError("The language model kept no document that was shown.", "Try again.")
         selection = selection_of(wanted, chosen[:limit], reasons(documents, shown, chosen, limit))
         said = [(c, c.reply) for c in chosen[:limit] if isinstance(c.reply, ChosenReply)]
         verdicts = tuple(_verdict(c, reply, case=case) for c, reply in said)

@@ -29,7 +29,10 @@ NAMED = 0.6
 BESIDE_NUMBERS = 0.8  # ours: the same where numbers or plain words show an emergency already
 ADVISED = 0.5  # ours: the same of what to do
 VIGNETTE = re.compile(
-    r"^\W*(?:an? |the )(?:[\w-]+ ){0,4}(?:man|woman|patient|boy|girl|child|infant|baby|male|female|\S*-old)\b", re.I
+    r"^\W*(?:(?:an? |the )(?:[\w-]+ ){0,4}(?:man|woman|patient|boy|girl|child|infant|baby|male|female|\S*-old)\b|"
+    r"患者|病人|患儿|产妇|孕妇|[男女](?:性|[，,])|"
+    r"[\d一二两三四五六七八九十]{1,4}(?:岁|个?月|周|天)(?:半|多|大)?的?(?:[男女患婴]|小儿|儿童|老人|孕妇|产妇))",
+    re.I,
 )
 FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b|我", re.IGNORECASE)
 QUOTED = 200  # ours: characters of a clause that are told

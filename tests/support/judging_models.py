@@ -41,7 +41,8 @@ def reply(**values: Any) -> Scripted:
 
 
 def selects_by_words(request: Request) -> Scripted:
-    """Keeps each document that covers something that is not covered yet, by most of the words of the requirement."""
+    """Keeps each document that covers something that is not covered yet, by most of the words of the requirement,
+    by any of the only one."""
     text = said(request)
     limit = int(re.findall(r"at most (\d+)", text)[0])
     needed = {int(m[1]): set(tokens(m[2])) for m in map(NEEDED.match, text.splitlines()) if m}
@@ -49,7 +50,8 @@ def selects_by_words(request: Request) -> Scripted:
     covered: set[int] = set()
     for number, _, shown in shown_documents(request):
         words = set(tokens(shown))
-        covers = [n for n, wanted in needed.items() if 2 * len(wanted & words) > len(wanted)]
+        most = 2 if len(needed) > 1 else len(tokens(text))
+        covers = [n for n, wanted in needed.items() if most * len(wanted & words) > len(wanted)]
         if set(covers) - covered and len(keep) < limit:
             keep.append({"number": number, "covers": covers, "reason": "shares words"})
             covered |= set(covers)

@@ -184,13 +184,20 @@ def test_a_case_is_told_with_its_findings_and_diagnoses() -> None:
     assert "Diagnoses considered: Croup" in told
 
 
-@pytest.mark.parametrize("answer", [keeps(), keeps(7), Scripted("no"), Scripted(status=500, body="oops")])
+@pytest.mark.parametrize("answer", [keeps(7), Scripted("no"), Scripted(status=500, body="oops")])
 def test_both_local_twins_judge_when_the_model_fails(answer: Scripted) -> None:
     documents = [retrieved("a"), retrieved("b"), generated("g")]
     selection, _, meter = chosen(answer, documents, limit=1)
     assert [k.reason for k in selection.kept] == ["local", BESIDE]
     assert [v.reason for v in selection.verdicts] == ["local", BESIDE]
     assert [note.role for note in meter.fallen_back] == ["selection"]
+
+
+def test_that_no_document_helps_is_believed() -> None:
+    """What the model read and left out does not come back."""
+    selection, _, meter = chosen(keeps(), [retrieved("a"), retrieved("b"), generated("g")], limit=1)
+    assert ([k.reason for k in selection.kept], meter.fallen_back) == ([BESIDE], [])
+    assert sorted(d.evidence_id for d in selection.dropped) == [retrieved("a").id, retrieved("b").id]
 
 
 def test_what_may_not_be_used_costs_no_call_nor_what_the_reading_found_silent() -> None:
