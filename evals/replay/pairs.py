@@ -122,12 +122,18 @@ def _grades(file: Path, key: Mapping[str, Any]) -> dict[str, str]:
 
 def shown_final(answer: Answer) -> str:
     """A final answer as readers of pairs see it."""
-    views = [n.text for n in answer.notices if n.code == "model_view"]
+    views = [_value_of(n.text, answer.language) for n in answer.notices if n.code == "model_view"]
     chosen = [answer.verdict.value.value] if answer.verdict else [answer.choice.label] if answer.choice else views
     quotes = [tuple(c.quote for c in s.quoted) for s in answer.statements]
     label = f" {messages(answer.language)['case.not_in_graph']}"
     said = [s.text.replace(label, "") for s in answer.statements]
     return _shown(chosen, [flag.seen for flag in answer.emergency], said, quotes)
+
+
+def _value_of(view: str, language: str) -> str:
+    """What a model's view says, without the label that tells that it is one."""
+    label = messages(language)["notice.model_view"].partition("{detail}")[0]
+    return re.split(r"\.\s|。", view.removeprefix(label), maxsplit=1)[0]
 
 
 def _alone(folder: Path) -> str:

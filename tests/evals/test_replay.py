@@ -26,6 +26,7 @@ from prompts.errors import DataError, InputError, ServiceError
 from support.asking_model import GOOD, model_of, plan
 from support.homes import linked
 from tools.evidence import Origin, Statement
+from tools.notices import noted
 
 SEARCH = {"name": "search", "description": "Looks things up.", "parameters": {"type": "object", "properties": {}}}
 CALL = '{"text": "Look.", "calls": [{"name": "search", "arguments": {"query": "croup"}}]}'
@@ -167,6 +168,9 @@ def test_a_question_that_waits_is_left_and_its_words_go_with_its_session(built_h
     assert not then.folder.exists()
 
 
+VIEWS = [("model_view", f"model_view{why}") for why in ("", "_open", "_unread")]
+
+
 def answer(*texts: str) -> Answer:
     statements = [Statement(text=text, origin=Origin.PARAMETRIC) for text in texts]
     return Answer(question=f"{texts[0]}?", kind="evidence", language="en", statements=statements)
@@ -204,6 +208,14 @@ def test_pairs_are_blind_and_graded_by_two(run_of_four: Path) -> None:
     files[0].write_text("pair,worse,why\n1,A,\n")
     with pytest.raises(DataError, match="no grade of pair 2, 3, 4"):
         graded(run_of_four, files[:1])
+
+
+@pytest.mark.parametrize(("language", "value"), [("en", "yes"), ("zh", "是")])
+def test_a_view_of_the_models_is_shown_without_its_label(language: str, value: str) -> None:
+    notices = [noted(code, language, detail=value, said=f"notice.{said}") for code, said in VIEWS]
+    for one in notices:
+        told = answer("x").model_copy(update={"language": language, "notices": [one]})
+        assert shown_final(told).startswith(f"Chosen: {value}\n")
 
 
 def test_no_answer_is_shown_as_such() -> None:
