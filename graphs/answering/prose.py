@@ -199,11 +199,12 @@ def parametric(text: str) -> Statement:
 def believed(claim: Claim, fault: Fault, question: str) -> bool:
     """Whether a statement that our check does not recognise in its sources stands as it was written, marked.
 
-    So stands one that weighs a case, or repeats a name of the question, unless the strange name is a medicine's.
+    So stands one that weighs a case, or repeats a name of the question, unless the strange name is a medicine's; that
+    one stands where it weighs a case that tells of the medicine ("stop the furosemide").
     """
     if fault.code == "names":
-        repeated = claim.weighs or all(mentions(question, name) for name in fault.detail.split(", "))
-        return repeated and not medicines_in(fault.detail)
+        repeated = all(mentions(question, name) for name in fault.detail.split(", "))
+        return (claim.weighs and repeated) or ((claim.weighs or repeated) and not medicines_in(fault.detail))
     return fault.code in (BELIEVED_OF_A_CASE if claim.weighs else BELIEVED)
 
 

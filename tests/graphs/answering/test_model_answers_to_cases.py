@@ -9,7 +9,9 @@ import pytest
 
 from agent.loop import run
 from graphs.answering.contract import AnswerView, Draft
+from graphs.answering.prose import Claim, Fault, believed
 from graphs.verification.local import VerifierLocal
+from prompts.answer import StatementReply
 from support.answerers import codes, differential, document, graph_entry, view
 from support.answering_model import Ask, asked, citing, part, saying
 from tools.contract import Differential, Finding, Gap, Hypothesis, RankedDisease
@@ -318,3 +320,13 @@ def test_an_examinations_patient_has_no_emergency(ask: Ask) -> None:
     draft, _, _ = ask(reply, asked_of)
     assert (draft.emergency, draft.diagnoses) == ((), ())
     assert draft.choice is not None
+
+
+@pytest.mark.parametrize(
+    ("weighs", "named", "stands"),
+    [(True, "furosemide", True), (True, "warfarin", False), (False, "furosemide", False), (True, "gout", True)],
+)
+def test_of_a_case_what_names_its_own_medicine_stands(weighs: bool, named: str, stands: bool) -> None:
+    said = StatementReply(text=f"Stop the {named}.", cites=["1.1"])
+    case = "His ankles swell on amlodipine, and furosemide did not help."
+    assert believed(Claim(said, weighs=weighs), Fault("names", named), case) is stands
