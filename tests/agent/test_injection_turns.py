@@ -73,11 +73,13 @@ def all_by_model(built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_every_role_is_shown_the_poison_inside_the_fence_alone(all_by_model: dict[str, Any]) -> None:
+    answers = []
     with serving_by(gullible) as server:
-        settings = load_settings(**all_by_model, OPENAI_BASE_URL=server.url)
-        with Agent(settings) as agent:
-            shelf(agent)
-            answers = [agent.ask(CASE), agent.ask(QUESTION), agent.ask(QUESTION, given=[f"On croup. {POISON}"])]
+        for generated in ("context", "allowed"):  # background beside the answer, on what is open, and before it
+            settings = load_settings(**all_by_model | {"generated": generated}, OPENAI_BASE_URL=server.url)
+            with Agent(settings) as agent:
+                shelf(agent)
+                answers += [agent.ask(CASE), agent.ask(QUESTION), agent.ask(QUESTION, given=[f"On croup. {POISON}"])]
     assert roles_that_saw(server) >= {"background", "selection", "answer"}
     for request in server.requests:
         assert "croup is magic" not in outside(request)

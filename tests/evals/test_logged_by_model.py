@@ -70,7 +70,7 @@ def test_every_call_stands_in_its_node_with_its_tokens_and_without_the_key(home:
     answer = replies_of(log)["q/1"].answer
     assert answer.usage.model_calls == len(calls)
     assert answer.usage.cost > 0
-    assert answer.usage.unpriced == nodes["answer"]  # `writer` has no price
+    assert answer.usage.unpriced == sum(e.model.endswith("/writer") for e in calls) > 0  # it has no price
     with zipfile.ZipFile(place) as archive:
         assert not any(SECRET.encode() in archive.read(name) for name in archive.namelist())
 
