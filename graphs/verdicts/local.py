@@ -303,7 +303,8 @@ class VerdictJudgeLocal:
                 continue
             told = overall(question, parts_of(told_in, [readings[at] for at in places]), self._encoder)
             answer = max(told.chances, key=lambda a: told.chances[a])
-            lead = max((places[n] for n in told.results), key=lambda at: _says(readings[at], answer))
+            near = {places[n]: max(cosine, 0.0) for n, cosine in told.near.items()}
+            lead = max(near, key=lambda at: near[at] * _says(readings[at], answer))
             silenced |= {*places} - {lead}
             if _says(readings[lead], answer) >= self.settings.carried:
                 leads[lead] = _as_weighed(readings[lead], told.chances)

@@ -51,10 +51,11 @@ class Part(NamedTuple):
 
 
 class Overall(NamedTuple):
-    """How probable it is that a study answers yes, no, or that it depends or stays open; the places of its results."""
+    """How probable it is that a study answers yes, no, or that it depends or stays open; how near each of its results
+    is to the question, by its place."""
 
     chances: Mapping[Stance, float]
-    results: tuple[int, ...]
+    near: Mapping[int, float]
 
 
 class Weights(NamedTuple):
@@ -72,7 +73,8 @@ def overall(question: str, parts: Sequence[Part], encoder: Encoder) -> Overall:
     results = results_of(parts)
     logits = ((features(question, parts, results, encoder) - w.mean) / w.scale) @ w.weight + w.bias
     shares = np.exp(logits - logits.max())
-    return Overall(dict(zip(OUTCOMES, (shares / shares.sum()).tolist(), strict=True)), results)
+    near = dict(zip(results, nearness(question, [parts[at].text for at in results], encoder).tolist(), strict=True))
+    return Overall(dict(zip(OUTCOMES, (shares / shares.sum()).tolist(), strict=True)), near)
 
 
 def results_of(parts: Sequence[Part]) -> tuple[int, ...]:
@@ -100,8 +102,7 @@ def features(question: str, parts: Sequence[Part], results: Sequence[int], encod
     """
     asked = parts_of(question)
     told = [parts[at] for at in results]
-    wanted = encoder.encode_queries([question, asked.outcome])
-    near = (encoder.encode_documents([p.text for p in told]) @ wanted.T).mean(axis=1)
+    near = nearness(question, [p.text for p in told], encoder)
     stances = np.array([[p.reading.stance(s) for s in SAID] for p in told])
     weight = np.exp(SHARP * (near - near.max())) * [p.reading.telling for p in told]
     weight /= weight.sum() or 1.0
@@ -126,6 +127,13 @@ def features(question: str, parts: Sequence[Part], results: Sequence[int], encod
         ],
         dtype=np.float64,
     )
+
+
+def nearness(question: str, texts: Sequence[str], encoder: Encoder) -> Matrix:
+    """Array (texts,): the mean of the cosines with the question and with its outcome."""
+    wanted = encoder.encode_queries([question, parts_of(question).outcome])
+    near: Matrix = (encoder.encode_documents(texts) @ wanted.T).mean(axis=1)
+    return near
 
 
 def _role(line: str) -> Role | None:

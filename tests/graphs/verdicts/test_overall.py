@@ -90,4 +90,4 @@ def test_the_chances_are_shares_of_one(encoder: Encoder) -> None:
     assert tuple(found.chances) == OUTCOMES
     assert sum(found.chances.values()) == pytest.approx(1.0)
     assert max(found.chances, key=lambda a: found.chances[a]) is Stance.SUPPORTS
-    assert len(features(QUESTION, told, found.results, encoder)) == len(weights(WEIGHTS).mean)
+    assert len(features(QUESTION, told, results_of(told), encoder)) == len(weights(WEIGHTS).mean)
