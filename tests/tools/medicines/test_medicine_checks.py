@@ -208,6 +208,7 @@ def test_an_everyday_word_of_a_disorders_name_states_no_disorder(question: str) 
         ("Adapalene or azelaic acid is used.", "She is 19, pregnancy test came back positive.", ["Adapalene"]),
         ("Adapalene or azelaic acid is used.", "She is 19 and not pregnant.", []),
         ("Paracetamol eases it.", "His eGFR is 21.", []),
+        ("Folic acid alone masks the anaemia while nerves are damaged.", "She has vitamin B12 deficiency.", []),
     ],
 )
 def test_what_advice_names_and_a_patients_state_bars(statement: str, case: str, barred: list[str]) -> None:
