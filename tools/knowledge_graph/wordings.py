@@ -182,6 +182,7 @@ class Kinds:
         self._examined = np.array([f.kind in ("sign", "test") for f in findings])
         self._of_medicine = np.array([f.kind in ("history", "exposure") for f in findings])
         self._skin = np.array([f.site == "skin" for f in findings])
+        self._inner = [sites(f.name) & INNER for f in findings]
 
     def tellable(self, unit: Unit, clauses: Sequence[Clause]) -> Flags:
         """For each finding whether the unit may tell of it to a reader."""
@@ -194,7 +195,7 @@ class Kinds:
         if tells_of_medicine(clause.told):
             allowed &= self._of_medicine
         if clause.sites and clause.sites <= INNER:
-            allowed &= ~self._skin
+            allowed &= ~self._skin | np.array([bool(own & clause.sites) for own in self._inner])  # yellow skin or eyes
         return allowed
 
 

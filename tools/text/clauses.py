@@ -119,6 +119,12 @@ _RELATIVE = re.compile(
     r"\s+(?:do|does|did|is|are|was|were|has|have|had|wo|ca|could|would)n[’']?t)\b)",
     re.IGNORECASE,
 )
+# a lack ("no appetite"), or a denial for a time ("no periods for six months"): what "and" adds to it is told
+_LACKED = re.compile(rf"\W*no {negation.FUNCTION.pattern}\b", re.IGNORECASE)
+_FOR_A_TIME = re.compile(
+    r"\b(?:for|since|in)\b[^,;]*\b(?:hours?|days?|nights?|weeks?|months?|years?|yesterday|last|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
+    re.IGNORECASE,
+)
 BARE_SITE = 4  # Chinese characters in front of a negation that only say where; ours
 SHORT = 4  # words of a bare item in a list of denials; ours
 
@@ -181,13 +187,17 @@ def _denied(sentence: str, pieces: list[Piece]) -> list[bool | None]:
     """
     out: list[bool | None] = []
     scope: bool | None = False
-    lacks = False
+    lacks, ended = False, -2
     for i, piece in enumerate(pieces):
         words = expand(sentence[piece.start : piece.end])
         leading = negation.negations(words)
         own = bool(leading) or negation.verbal_negation(words) is not None or bool(negation.TRAILING.search(words))
         lacks = _WITHOUT.match(words) is not None if own else lacks
+        if own and (_LACKED.match(words) or _FOR_A_TIME.search(words)):
+            ended = i
         goes_on = scope is not False and _goes_on(sentence, pieces, i)
+        if not own and goes_on and i == ended + 1 and piece.joint in ("and", ",") and not _listed(pieces, i):
+            goes_on = False
         if own or not goes_on:
             scope = own
         elif lacks and piece.joint == "," and _DESCRIBED.match(words) and not _listed(pieces, i):
@@ -391,7 +401,7 @@ def _understand(text: str, where: Span, number: int, absent: bool, past: bool, o
     words = where.of(text)
     told = expand(mended(words), text)
     plain, normal = _without_negation(told, absent)
-    if absent and (negation.FUNCTION.fullmatch(plain) or negation.DISABILITY.search(told)):
+    if absent and (negation.FUNCTION.fullmatch(_FOR_A_TIME.sub("", plain).strip()) or negation.DISABILITY.search(told)):
         plain, absent = told, False
     uncertain = negation.UNCERTAIN.search(words) is not None or text.endswith("?", 0, where.start)
     present: bool | None = not (absent or normal)

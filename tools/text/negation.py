@@ -114,8 +114,10 @@ LASTING = re.compile(
 
 # Things one has or does when well: to lack them is a finding.
 FUNCTION = re.compile(
-    r"(?:(?:any|much|real|proper|his|her|my|the) )?(?:appetite|energy|strength|sleep|sleeping|taste|smell|voice|"
-    r"interest|concentration|pulse|reflexes|balance|eating|feeding|drinking|feeling|sensation|vision|hearing|hungry|period|periods)",
+    r"(?:(?:any|much|real|proper|his|her|my|the) )?"
+    r"(?:appetite|energy|strength|sleep|sleeping|taste|smell|voice|"
+    r"interest|concentration|pulse|reflexes|balance|eating|feeding|drinking|feeling|sensation|vision|hearing|hungry|"
+    r"periods?|bowel movements?|urine|wee)",
     re.IGNORECASE,
 )
 # To be denied an ability is a finding: "hasn't been able to close his eye".

@@ -194,6 +194,20 @@ def test_a_denial_reaches_no_further_than_its_own_words(text: str, present: str,
     assert absent in denied(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        ("No periods for six months and headaches.", "headaches"),
+        ("No appetite and night sweats.", "night sweats"),
+        ("No energy, no appetite, weight loss.", "weight loss"),
+        ("Not slept for three nights and hearing voices.", "hearing voices"),
+        ("No bowel movement since Monday and vomiting.", "vomiting"),
+    ],
+)
+def test_what_is_added_to_a_lack_or_to_a_denial_for_a_time_is_told(text: str, added: str) -> None:
+    assert added in stated(text)
+
+
 def test_a_mother_who_tells_of_the_birth_tells_of_herself() -> None:
     assert not any(c.other for c in clauses("I had my baby 9 days ago and my breast is red, I am shivery."))
     assert any(c.other for c in clauses("I have a cough. My baby has a fever."))
