@@ -30,7 +30,7 @@ HowOften = Literal["always", "usual", "common", "occasional", "rare", "absent"]
 HowCommon = Literal["very_common", "common", "uncommon", "rare", "very_rare"]
 DiseaseSeverity = Literal["emergency", "urgent", "routine", "self_limiting", "unknown"]
 Polarity = Literal["present", "absent"]
-MIN_SAY, MAX_SAY, MAX_SAY_ZH = 3, 8, 4  # docs/knowledge-format.md: wordings of a finding in a written graph
+MIN_SAY, MAX_SAY, MAX_SAY_ZH = 3, 8, 12  # docs/knowledge-format.md: wordings of a finding in a written graph
 MIN_MANIFESTATIONS, MIN_A, MIN_D = 8, 2, 5  # docs/knowledge-format.md
 
 

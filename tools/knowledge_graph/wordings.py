@@ -124,6 +124,7 @@ VAGUE_ALIKE = 0.58  # ours: least cosine of a sign whose one word is said of man
 JOINED_HELD = 0.65  # ours: share of a wording's words when two clauses are read together
 DENIED_SAID = 0.6  # ours: share of a denied text's known words in the wording
 DENIED_MORE_ALIKE, DENIED_LESS_SAID = 0.85, 0.5  # ours: the same for a wording that means nearly the same
+LATIN = re.compile(r"[A-Za-z0-9]+")  # what characters in common leave out: "M蛋白" is no "蛋白"
 INNER = frozenset({"eye", "ear", "mouth", "throat"})  # ours: sites where redness or itching is not the skin's
 _PREFIX = re.compile(r"\W*non[- ]", re.IGNORECASE)
 Matrix = NDArray[np.float32]
@@ -387,6 +388,8 @@ class ChineseWordings:
             p if len(f) <= 1 or len(owners[f]) > 1 else "" for (p, _), f in zip(phrases, self._folded, strict=True)
         ]
         self._plain, self._any_way = Held(plain), np.array([not p for p in plain])
+        written = ([w.lower() for w in LATIN.findall(p)] for p, _ in phrases)
+        self._latin = [(at, words) for at, words in enumerate(written) if words]
 
     def agreement(self, unit: Unit) -> Agreement:
         """Agreement of a text with every finding."""
@@ -398,6 +401,8 @@ class ChineseWordings:
         stands, accident = self._standing.whole(text, denied=unit.denied)
         phrase = np.where(stands, np.float32(CONTAINED), np.where(accident, np.float32(0.0), phrase))
         phrase = phrase * self._allowed(unit)
+        low = unit.text.lower()
+        phrase[[at for at, words in self._latin if not all(w in low for w in words)]] = 0.0
         as_written = self._any_way.copy()
         as_written[self._plain.within(unit.text)] = True
         sure = (phrase > ASSURED_ZH) & as_written

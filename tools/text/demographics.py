@@ -91,13 +91,22 @@ _AGE = (
     ),
     re.compile(rf"(?:^|[.;,!?] )(\d{{1,3}}),? (?:[fm](?=[,.;]|$)|(?:{'|'.join(SEX_WORDS.values())})\b)", re.IGNORECASE),
 )
+_BABY = r"(?:baby|newborn|neonate|infant|toddler)(?: (?:boy|girl))?"
+_SMALL = r"(month|mo|week|wk|day)s?"
+_AGE_SMALL = (  # "my baby, 8 months, ...", "a 6 week baby"; ours
+    re.compile(
+        rf"\b{_BABY}\b[,(]?\s*(?:(?:is|now|only|about|nearly|just|aged) )*{_NUMBER}[\s-]*{_SMALL}(?=\s*(?:[,.;)]|and\b|$))",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\b{_NUMBER}[\s-]*{_SMALL}[\s-]*(?:{_BABY}|boy|girl|son|daughter)\b", re.IGNORECASE),
+)
 _ONES_ZH = "一二三四五六七八九"
 _DIGITS_ZH = {digit: n for n, digit in enumerate(_ONES_ZH, start=1)} | {"两": 2}
 _NUMBER_ZH = rf"(\d{{1,3}}(?:\.\d)?|(?<![{_ONES_ZH}十百])(?:[{_ONES_ZH}]?十[{_ONES_ZH}]?|[{_ONES_ZH}两]))"
 _CHILD_ZH = r"(?:患儿|宝宝|婴儿|孩子|娃)[，,]?[男女]?[孩婴]?[，,]?"  # 患儿，男，5个月，
 _AGE_ZH = re.compile(
     rf"{_NUMBER_ZH}\s*(岁|周岁|个?月(?:大|龄|的)|周(?:大|龄)|天(?:大|龄))|"
-    rf"{_CHILD_ZH}\s*{_NUMBER_ZH}\s*(个月|天)(?=[，,。；])"
+    rf"{_CHILD_ZH}\s*{_NUMBER_ZH}\s*(个月|周|天)(?=[，,。；])"
 )
 _LEAD_ZH = tuple(
     (sex, re.compile(rf"^\W*(?:你好|您好|医生|请问)?[，,。！\s]*(?:我|俺|我们)?家?的?(?:{words})"))
@@ -162,12 +171,12 @@ def age_in(text: str) -> tuple[float | None, tuple[int, int]]:
         number, written = match[1] or match[3], match[2] or match[4]
         unit = next(u for u in _YEARS_ZH if u in written)
         return _number_zh(number) * _YEARS_ZH[unit], match.span()
-    for pattern in _AGE:
+    for pattern in (*_AGE, *_AGE_SMALL):
         match = pattern.search(text)
         if match:
             written = next(filter(None, match.groups()))
             number = float(NUMBERS.get(written.lower().replace("-", " "), 0) or written)
-            unit_word = match[2].lower() if pattern is _AGE[0] else "year"
+            unit_word = match[2].lower() if pattern in (_AGE[0], *_AGE_SMALL) else "year"
             age = number * YEARS[unit_word]
             if age <= MAX_AGE:
                 return age, match.span()

@@ -80,3 +80,8 @@ def test_ages_in_words_and_of_infants(text: str, age: float | None, sex: str | N
 def test_no_relief_and_a_contrast_are_no_denial() -> None:
     text = "抬高阴囊疼痛不减轻，脑脊液蛋白升高而细胞数正常，血糖正常。"
     assert {c.text for c in clauses(text) if c.present is False} == {"血糖正常"}
+
+
+def test_latin_letters_of_a_wording_must_stand_in_the_text(starter_graph: KnowledgeGraph) -> None:
+    assert "paraprotein" not in {f.id for f in starter_graph.look_up("脑脊液蛋白1.2g/L。").findings}
+    assert "paraprotein" in {f.id for f in starter_graph.look_up("血清M蛋白升高。").findings}

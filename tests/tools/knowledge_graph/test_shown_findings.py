@@ -34,6 +34,7 @@ def line(graph: KnowledgeGraph, case: str, disease: str) -> RankedDisease:
         ("She takes tablets for high blood pressure.", "hypertension-history", "high-blood-pressure-reading"),
         ("He smokes.", "smoking", "illicit-drug-use"),
         ("My eyes are itchy.", "itchy-eyes", "itching"),
+        ("He lost 6 kg, hoarse voice.", "hoarseness", "loss-of-voice"),
         ("My eyes have gone yellow.", "jaundice", "eye-redness"),
         ("I felt faint.", "light-headedness", "fainting"),
         ("I have mouth ulcers that don't hurt.", "mouth-ulcers", "facial-pain"),

@@ -67,6 +67,10 @@ def test_age_and_sex(text: str, person: Person) -> None:
 
 def test_months_and_weeks_are_parts_of_a_year() -> None:
     assert read_person("6 month old boy").age == pytest.approx(0.5)
+    assert read_person("Small baby, 26 weeks, vomits after each feed").age == pytest.approx(0.5)
+    assert read_person("my 26 week baby has a cough").age == pytest.approx(0.5)
+    assert read_person("Baby girl, 6 months, fever") == Person(0.5, "female")
+    assert read_person("baby 3 days of fever").age is None
     assert read_person("a 6-week-old girl").age == pytest.approx(6 / 52)
     assert read_person("出生3个月大的女婴").age == pytest.approx(0.25)
 
