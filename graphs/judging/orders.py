@@ -101,7 +101,7 @@ ENGLISH = (
         r"(?:reads?|summari[sz]es?|process(?:es)?) (?:this|these) "
         r"(?:abstract|article|document|page|paper|passage|record|text)s?\b"
     ),
-    rf"(?:^|[.!?。\n>(\"'*#-]\s{0, 9}){_MACHINE}\s*[:,]\s*(?:you|please|do|don't|never|always|{_SAY})\b",
+    rf"(?:^|[.!?。\n>(\"'*#-]\s{{0,9}}){_MACHINE}\s*[:,]\s*(?:you|please|do|don't|never|always|{_SAY})\b",
     (
         rf"\b{_MACHINE},? (?:you )?(?:must|should|shall|has to|have to|"
         r"(?:is|are) (?:required|asked|instructed|told) to)"

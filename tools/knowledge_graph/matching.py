@@ -30,7 +30,7 @@ from tools.text.language import language_of
 TOP_M = 5  # code: m, the matches kept a feature
 THRESHOLD = 0.5  # code: t, a match counts strictly above it
 GAIN = 0.05  # ours: what clauses read together must add to the score that each has alone
-WHOLE = 0.9  # ours: score of a finding told plainly from which a clause is not read together with another
+WHOLE = 0.9  # ours: score of a finding told plainly from which a clause is not read together with one of another part
 PLAINLY = 0.95  # ours: score from which a clause denies a finding itself, and what it is only like is not denied
 LATE = 0.35  # ours: a symptom told of the past, against one of today
 OWN_LOW, OWN_HIGH = 0.2, 0.4  # ours: cosine of a clause without its topic, between which a match with it is taken
@@ -178,7 +178,8 @@ class Matcher:
                 found = found._replace(score=found.score * _own_share(sims[c]))
             known, margin = scores[c], 0.0
             if len(unit.members) > 1:
-                if all((scores[m] * assured[m]).max() >= WHOLE for m in unit.members):
+                apart = not frozenset.intersection(*(clauses[m].sites for m in unit.members))
+                if apart and all((scores[m] * assured[m]).max() >= WHOLE for m in unit.members):
                     continue  # each tells a finding of its own
                 known, margin = np.max(scores[list(unit.members)], axis=0), GAIN
             better = found.score > known + margin

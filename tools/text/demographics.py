@@ -95,7 +95,8 @@ _BABY = r"(?:baby|newborn|neonate|infant|toddler)(?: (?:boy|girl))?"
 _SMALL = r"(month|mo|week|wk|day)s?"
 _AGE_SMALL = (  # "my baby, 8 months, ...", "a 6 week baby"; ours
     re.compile(
-        rf"\b{_BABY}\b[,(]?\s*(?:(?:is|now|only|about|nearly|just|aged) )*{_NUMBER}[\s-]*{_SMALL}(?=\s*(?:[,.;)]|and\b|$))",
+        rf"\b{_BABY}\b[,(]?\s*(?:(?:is|now|only|about|nearly|just|aged) )*{_NUMBER}[\s-]*{_SMALL}"
+        r"(?=\s*(?:[,.;)]|and\b|$))",
         re.IGNORECASE,
     ),
     re.compile(rf"\b{_NUMBER}[\s-]*{_SMALL}[\s-]*(?:{_BABY}|boy|girl|son|daughter)\b", re.IGNORECASE),
