@@ -327,6 +327,11 @@ def _is_meant(told_of: Told, medicine: Medicine) -> bool:
     return due or any(c.start <= start < c.end for c in told_of.read)
 
 
+def is_taken(told: str, medicine: Medicine) -> bool:
+    """Whether a text tells a medicine as taken: it was not stopped, is not denied, and is the patient's."""
+    return _is_meant(_read(told, "", ""), medicine)
+
+
 def _interactions(asked: Sequence[Medicine], beside: Sequence[Medicine], told_of: Told) -> Iterator[Check]:
     """The gravest interaction of each medicine that is asked about with each that is named beside it."""
     others = [*asked, *(m for m in beside if m not in asked)]

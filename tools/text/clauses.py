@@ -10,7 +10,7 @@ from functools import lru_cache
 from tools.spelling import mended
 from tools.text import negation
 from tools.text.abbreviations import expand
-from tools.text.allergies import reactions_told
+from tools.text.allergies import allergens_told, reactions_told
 from tools.text.body_sites import side, sites
 from tools.text.demographics import Person, read_person
 from tools.text.language import HAN, language_of
@@ -250,7 +250,7 @@ class Clause:
         side, sites: as `tools.text.body_sites` reads them.
         sentence: number of its sentence, from 0.
         reading: it is a vital sign or a laboratory value, read from a number.
-        allergy: it tells what an allergy once did.
+        allergy: it tells what an allergy is to, in a list, or what it once did.
     """
 
     text: str
@@ -304,13 +304,8 @@ _FELT = re.compile(
     r"(?:\W+(?:edges?|borders?|margins?|rim|skin|to (?:the )?touch|(?:since|for) .{1,20}|now|today|like hell))*\W*",
     re.IGNORECASE,
 )
-# ours: a lump without a place, which is looked for where the complaint before it is: "my breast aches, no lump"
-_LUMP = re.compile(
-    r"\W*(?:(?:there|is|are|was|were|but|and|any|a|no|I|we|she|he|can|could|feel|felt|find|see|notice\w*|hard|obvious|"
-    r"visible|palpable|that|which|cannot|can't|have|has|had|not|never|found|noticed)\W+)*"
-    r"(?:lumps?|bumps?|mass(?:es)?|nodules?)(?:\W+(?:that|which|I|she|he|we|can|could|feel|find|see|felt|there|present|palpable))*\W*",
-    re.IGNORECASE,
-)
+# ours: a lump that is denied without a place is looked for where the complaint before it is: "my breast aches, no lump"
+_LUMP = re.compile(r"\b(?:lumps?|bumps?|mass(?:es)?|nodules?)\b", re.IGNORECASE)
 _NEW_SUBJECT = re.compile(r"^\W*(?:I|I'm|I’m|I've|my|mine|me)\b|^我|患者")
 
 
@@ -348,7 +343,7 @@ def _of_sentence(
     told = sentence.of(text)
     found: list[Clause] = []
     masked = _signs(told)
-    reactions = list(reactions_told(told))
+    reactions = [*reactions_told(told), *allergens_told(told)]
     for r in readings(told, person, patient):
         start, end = sentence.start + r.start, sentence.start + r.end
         masked = masked[: r.start] + ";" * (r.end - r.start) + masked[r.end :]
@@ -388,7 +383,7 @@ def _with_sites(text: str, found: list[Clause], before: frozenset[str]) -> list[
     for at in range(len(found)):
         if at and not found[at].sites and found[at - 1].sites and _FELT.fullmatch(found[at].text):
             found[at] = replace(found[at], sites=found[at - 1].sites)
-        elif found[at].present is False and not found[at].sites and _LUMP.fullmatch(found[at].text):
+        elif found[at].present is False and not found[at].sites and _LUMP.search(found[at].text):
             found[at] = replace(found[at], sites=before)
         before = found[at].sites or before
     return found

@@ -44,8 +44,9 @@ UNCHANGED = re.compile(r"^\W*no (?:changes?|increased?)\b", re.IGNORECASE)
 LEADING = re.compile(
     r"\b(?:no(?! longer)|w/o|nor|neither|without|denie[sd]|denying|negative for|no (?:sign|evidence|history) of|"
     r"absence of|absent|free (?:of|from)|nil|none of|never had|rather than|rules? out|"
-    r"(?:can(?:no|[’']?)t|can not|could(?:n[’']?t| not)|(?:do|did|does)(?:n[’']?t| not)|unable to|not able to) (?:feel|find|see|detect|"
-    r"notice|make out) any(?= (?:\w+ )?(?:lumps?|bumps?|mass(?:es)?|swelling|nodules?|glands?|rash|spots?|bruis\w*|blood|"
+    r"(?:can(?:no|[’']?)t|can not|could(?:n[’']?t| not)|(?:do|did|does)(?:n[’']?t| not)|unable to|not able to) "
+    r"(?:feel|find|see|detect|notice|make out) any(?= (?:\w+ )?"
+    r"(?:lumps?|bumps?|mass(?:es)?|swelling|nodules?|glands?|rash|spots?|bruis\w*|blood|"
     r"wounds?|marks?|cuts?|discharge|pus|redness)\b)|"
     r"ruled out|instead of|non(?=[- ]?(?:tender|smok\w*|drink\w*|diabetic|itchy|pruritic|radiating)\W*$))\b",
     re.IGNORECASE,
@@ -65,7 +66,8 @@ TRAILING = re.compile(
 EMPHASIS = re.compile(r"\b(?:to speak of|at all|whatsoever|of any (?:kind|sort)|worth mentioning)\b\W*$", re.IGNORECASE)
 # The part named is as it should be: every abnormal finding of it is absent.
 NORMAL = re.compile(
-    r"\b(?:normal|unremarkable|intact|fine|ok|okay|(?<!steer )(?<!steers )(?<!steering )(?<!keep )(?<!keeps )(?<!stay )clear|symmetrical|settled|nothing abnormal|within normal limits|"
+    r"\b(?:normal|unremarkable|intact|fine|ok|okay|"
+    r"(?<!steer )(?<!steers )(?<!steering )(?<!keep )(?<!keeps )(?<!stay )clear|symmetrical|settled|nothing abnormal|within normal limits|"
     r"(?:good|healthy|hearty|great|excellent)(?= (?:appetite|sleep|energy|intake|urine output|hearing|vision|memory|"
     r"power|strength)\b)|(?:(?<=eating )|(?<=feeding )|(?<=sleeping )|(?<=drinking ))well|"
     r"normally(?=\W*$)|soft and non-?tender|up to date|all right|as usual)\b"
@@ -144,14 +146,18 @@ ZH_PSEUDO = re.compile(
 
 # ours: a negation of an end, by which what was told goes on: "has not stopped smoking"
 _GOES_ON = re.compile(
-    r"\b(?:still )?(?:(?:have|has|had|do|does|did|is|am|are|will|would)(?:n[’']?t| not)|(?:ca|wo)n[’']?t|cannot|'s not|[’']ve not|"
-    r"[’']s not|never|still not|not)(?: (?:yet|really|ever|managed to|been able to|able to|fully|completely|even)){0,3} "
+    r"\b(?:still )?(?:(?:have|has|had|do|does|did|is|am|are|will|would)(?:n[’']?t| not)|(?:ca|wo)n[’']?t|cannot|"
+    r"'s not|[’']ve not|[’']s not|never|still not|not)"
+    r"(?: (?:yet|really|ever|managed to|been able to|able to|fully|completely|even)){0,3} "
     r"(?:stop(?:ped|ping)?|quit(?:ting)?|g[ai]v(?:e|en|ing) up|kick(?:ed)?|come off|came off|pack(?:ed)? in|cut out)"
-    r"(?: (?:taking|using|the))?\s+(?!yet\b|since\b|for\b|until\b|despite\b|even\b|at\b|after\b|when\b|on\b|and\b|but\b)"
+    r"(?: (?:taking|using|the))?\s+(?!(?:yet|since|for|until|despite|even|at|after|when|on|and|but)\b)"
     r"(?=[a-z])",
     re.IGNORECASE,
 )
-_GOES_ON_ZH = re.compile(r"(?:还|仍|一直|至今|尚)?(?:没有?|未|尚未)(?:能|成功)?戒[掉除断]?(?P<what>[烟酒])|戒不[掉了](?P<too>[烟酒])")
+_GOES_ON_ZH = re.compile(
+    r"(?:还|仍|一直|至今|尚)?(?:没有?|未|尚未)(?:能|成功)?戒[掉除断]?(?P<what>[烟酒])|戒不[掉了](?P<too>[烟酒])"
+    r"|(?P<first>[烟酒])(?:还|仍|一直|至今|都)*(?:没有?|未|尚未)(?:能|成功)?戒[掉除断]?|(?P<still>[烟酒])戒不[掉了]"
+)
 _DOING = re.compile(r"\w+ing\b", re.IGNORECASE)
 
 
