@@ -67,7 +67,8 @@ EMPHASIS = re.compile(r"\b(?:to speak of|at all|whatsoever|of any (?:kind|sort)|
 # The part named is as it should be: every abnormal finding of it is absent.
 NORMAL = re.compile(
     r"\b(?:normal|unremarkable|intact|fine|ok|okay|"
-    r"(?<!steer )(?<!steers )(?<!steering )(?<!keep )(?<!keeps )(?<!stay )clear|symmetrical|settled|nothing abnormal|within normal limits|"
+    r"(?<!steer )(?<!steers )(?<!steering )(?<!keep )(?<!keeps )(?<!stay )clear|"
+    r"symmetrical|settled|nothing abnormal|within normal limits|"
     r"(?:good|healthy|hearty|great|excellent)(?= (?:appetite|sleep|energy|intake|urine output|hearing|vision|memory|"
     r"power|strength)\b)|(?:(?<=eating )|(?<=feeding )|(?<=sleeping )|(?<=drinking ))well|"
     r"normally(?=\W*$)|soft and non-?tender|up to date|all right|as usual)\b"
