@@ -142,7 +142,9 @@ def assemble(
         diseases=names.diseases_named,
     )
     starter = StarterQuestions(settings, home, encoder, say)
-    answered = question_tool(settings, home, library, encoder, names.found_in, ensure=starter.build, reader=reader)
+    answered = question_tool(
+        settings, home, library, encoder, names.found_in, ensure=starter.build, reader=reader, states=graph.stated
+    )
     parts = Parts(
         triage=TriageLocal(
             documents.on_subject, names.diseases_in, InEnglish(names.found_in, library.by_words), graph.stated

@@ -28,6 +28,7 @@ from tools.library.collection import Library
 from tools.library.contract import SearchableLibrary
 from tools.library.shelf import Shelf, shelf_file
 from tools.literature.tool import SearchLiterature
+from tools.medicines.blame import States
 from tools.medicines.names import other_names
 from tools.questions.collection import Collection, Progress, of_library, of_paths
 from tools.questions.contract import AnswerabilityJudge, Question, QuestionsReport, SourceDocument
@@ -257,6 +258,7 @@ def question_tool(
     names: OtherNames = lambda _text: {},
     ensure: Callable[[], None] = lambda: None,
     reader: Reader | None = None,
+    states: States | None = None,
 ) -> FindAnsweredQuestion:
     """The tool `find_answered_question`, with the generated questions of what has been built.
 
@@ -264,6 +266,7 @@ def question_tool(
         names: other names of what a title names.
         ensure: builds what is not built, before it is searched.
         reader: what the records of medicines are read by; the shipped one when not given.
+        states: ids of the findings that a text states, by which a medicine is blamed.
     """
     search = SearchSettings(coverage=settings.questions.coverage)
     if not settings.questions.guards:  # QB-RAG's own order: by the nearest question alone
@@ -272,7 +275,8 @@ def question_tool(
     prepared = PreparedQuestions(library, folders, encoder, search, ensure)
     learn = Learning(review_file(home.root), library.public_words.frequencies) if settings.questions.learn else None
     sentences = SentenceQuestions(library, names) if settings.questions.guards else None
-    medicines = MedicineQuestions(library, reader or TrainedReader()) if settings.questions.guards else None
+    guarded = settings.questions.guards
+    medicines = MedicineQuestions(library, reader or TrainedReader(), states) if guarded else None
     return FindAnsweredQuestion(
         library, settings=settings.questions, prepared=prepared, sentences=sentences, medicines=medicines, learn=learn
     )

@@ -169,6 +169,7 @@ class Differential(Frozen):
         asides: what the case tells of the past or of somebody else; the ranking counts little or nothing of it.
         added: findings that a planner read from the case in words of its own; they count before what is read here.
         overruled: what was read here otherwise than a planner read it, and does not count.
+        given: diseases that the case tells as diagnosed, each with its clause; they count beside the findings.
         hypotheses: diagnoses that a planner considers, wherever they stand, or that the graph does not hold.
         ranking: diseases, best first.
         categories: L2 ids with their votes, most first; `winners` holds the ones that lead (several on a tie).
@@ -191,6 +192,7 @@ class Differential(Frozen):
     asides: tuple[Finding, ...] = ()
     added: tuple[Finding, ...] = ()
     overruled: tuple[Finding, ...] = ()
+    given: tuple[tuple[str, str], ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
     ranking: tuple[RankedDisease, ...] = ()
     categories: tuple[tuple[str, float], ...] = ()

@@ -10,7 +10,7 @@ from graphs.triage.contract import Kind, RedFlag
 from graphs.verdicts.contract import VerdictValue
 from tools.contract import Differential, Notice, unique
 from tools.evidence import Origin
-from tools.medicines.checks import unsuitable
+from tools.medicines.checks import may_with_care, unsuitable
 from tools.medicines.constraints import (
     Constraint,
     barred_options,
@@ -40,11 +40,14 @@ def constrained(draft: Draft, question: str, case: str, options: Mapping[str, st
         leading.append(notice("barred_medicine", language, _asked(*asked, language)))
         agrees = verdict is not None and verdict.value is VerdictValue.NO and not warns(question)
         verdict, choice = (verdict if agrees else None), None
+    if verdict is not None and verdict.value is VerdictValue.NO and may_with_care(question, case):
+        sides = tuple(VerdictValue.DEPENDS for _ in verdict.sides)
+        verdict = verdict.model_copy(update={"value": VerdictValue.DEPENDS, "sides": sides})
     told = "\n".join(part for part in (case, question) if part)
     named = [*_recommended(draft, told, language), *([] if options else _unsuitable(draft, told, language))]
     if named:
         notices.append(notice("breaks_constraint", language, messages(language).joined(named)))
-    if not (leading or notices):
+    if not (leading or notices) and verdict is draft.verdict:
         return draft
     update = {"choice": choice, "verdict": verdict, "notices": (*leading, *draft.notices, *notices)}
     return draft.model_copy(update=update)

@@ -17,7 +17,7 @@ from tools.reading.messages import PLAINLY, emergency_chance, emergency_in, sort
 from tools.text import questions
 from tools.text.clauses import Clause, clauses, patient_in
 from tools.text.demographics import read_person
-from tools.text.measures import ADULT, Value, is_of_now, values
+from tools.text.measures import ADULT, Value, is_of_now, readings, values
 from tools.text.negation import chinese_negation, negations, verbal_negation
 from tools.yaml_files import read_yaml
 
@@ -37,6 +37,7 @@ VIGNETTE = re.compile(
 FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b|我", re.IGNORECASE)
 QUOTED = 200  # ours: characters of a clause that are told
 MOST_TOLD, CLAUSES = 3, 30  # ours: clauses that are told, and of a long message those that are looked at
+GAPS = re.compile(r"([,.;，。；])(?:\s*[,;，；、.。])+")  # what is left between values that were taken out
 WORDED = re.compile(r"[^\W\d_]{2}")  # "28M" sets nothing off
 THRESHOLDS = Path(__file__).parent / "readings.yaml"
 COMPARED: dict[str, Callable[[float, float], bool]] = {
@@ -84,6 +85,12 @@ def red_flags(text: str, language: str, *, alone: bool = True, exam: bool = Fals
     heard = emergency_in(plain, alone=alone and not exam) if told and not is_steady(text) else None
     if heard is None or (told != plain and emergency_in(told, alone=alone and not exam) is None):
         return shown
+    worded = without_normal(told)
+    if worded != told:
+        heard = emergency_in(worded, alone=alone and not exam) if worded else None
+        if heard is None:
+            return shown
+        told = worded
     found = _likeliest(heard.kinds, text, BESIDE_NUMBERS if shown else NAMED)
     if shown and (found.code == UNNAMED or any(flag.code == found.code for flag in shown)):
         return shown
@@ -117,6 +124,15 @@ def plain_of(text: str) -> str:
     """A message without results of serology, which the head takes for signs of danger."""
     told: str = _rules()["words"]["serology"].sub("", text)
     return told if any(map(str.isalnum, told)) else text
+
+
+def without_normal(text: str) -> str:
+    """A message without the values that are surely as they should be, which raise no emergency and name none; "" where
+    it tells nothing but these."""
+    as_it_should = [r for r in readings(text, read_person(text), patient_in(text)) if r.words and not r.present]
+    for reading in sorted(set(as_it_should), key=lambda r: -r.start):
+        text = text[: reading.start] + text[reading.end :]
+    return GAPS.sub(lambda m: m[1], text).strip(" ,;，；、") if any(map(str.isalnum, text)) else ""
 
 
 def without_harmless(text: str) -> str:

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools.evidence import Frozen
+from tools.medicines.checks import record_of
 from tools.medicines.constraints import named_in
+from tools.medicines.names import Medicine
 from tools.reading.replacing import Pair, Word, correction_chance, quiet_sorts, replaced, sort_names, words_of
 from tools.text.clauses import Clause, clauses
 from tools.text.demographics import age_in, read_person
@@ -160,6 +162,12 @@ GENERIC = (
     "have got getting feel feeling now also actually still bit little much day days week weeks since more like known"
     " 她 他 我 患者 病人"
 )
+# ours: words of what any medicine is for
+ANY_USE = frozenset(
+    tokens(
+        "treats treat treatment used use prevents prevent helps help lower lowers disease people adults high low long"
+    )
+)
 PEOPLE = 1.5  # years by which two ages must differ to be two people when nobody is introduced
 ROUNDING = 0.05  # years; ages that differ by less are the same
 TOLD = 0.8  # of a message's words that the case must hold for it to have been told
@@ -229,12 +237,41 @@ def add(facts: tuple[Fact, ...], more: Sequence[Fact], turn: int) -> tuple[Fact,
 def _pairs(case: str, message: str) -> tuple[Pair, ...]:
     """What a message changes in a case: as the networks say, else what it says to leave out; one that tells another age
     and nothing else puts the patient's right."""
+    if (other := other_medicine(case, message)) is not None:
+        return (other,)
     found, (said, at), (before, old) = replaced(case, message), age_in(message), age_in(case)
     found = [pair for pair in found if not _adds(case, message, pair)] or _taken_back(case, message)
     if found or None in (said, before) or said == before or len(words_of(message)) > FEW or is_other_person(message):
         return tuple(found)
     there, here = NUMBER.search(case, *old), NUMBER.search(message, *at)
     return (Pair(there.span(), here.span(), 1.0),) if there and here else ()
+
+
+def other_medicine(told: str, message: str) -> Pair | None:
+    """A medicine by which a message puts right another that was told: "Actually metformin" of gliclazide. That is the
+    only one there, or the one that is given for most of the same; None where it cannot be told."""
+    named = named_in(message)
+    rest = message
+    for medicine in sorted(named, key=lambda m: -m.start):
+        rest = rest[: medicine.start] + rest[medicine.start + len(medicine.written) :]
+    if len({m.generic for m in named}) != 1 or not named[0].generic or not _forms()["only_corrects"].fullmatch(rest):
+        return None
+    before = [m for m in named_in(told) if m.generic]
+    if any(m.generic == named[0].generic for m in before):
+        return None
+    shared = {m.generic: len(_given_for(m) & _given_for(named[0])) for m in before}
+    most = [name for name, n in shared.items() if n == max(shared.values())]
+    if len(most) != 1 or (len(shared) > 1 and not shared[most[0]]):
+        return None
+    old, new = next(m for m in before if m.generic == most[0]), named[0]
+    return Pair((old.start, old.start + len(old.written)), (new.start, new.start + len(new.written)), 1.0)
+
+
+def _given_for(medicine: Medicine) -> frozenset[str]:
+    """The class of a medicine, and what it is for by its record."""
+    record = record_of(medicine)
+    uses = tokens(" ".join(record.uses)) if record is not None else ()
+    return frozenset((medicine.family.lower(), *(t for t in uses if t not in _generic() and t not in ANY_USE)))
 
 
 def _adds(case: str, message: str, pair: Pair) -> bool:

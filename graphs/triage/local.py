@@ -29,12 +29,14 @@ from graphs.triage.facts import (
     is_other_patient,
     is_repeated,
     join,
+    other_medicine,
     revise,
     text_of,
 )
 from graphs.triage.follow_up import Findings, Reply, is_courteous, read_reply
 from tools.calculators import asked_for, completes, told_of
 from tools.contract import Finding
+from tools.medicines.blame import asks_of_blame
 from tools.medicines.checks import check
 from tools.medicines.names import medicines_in
 from tools.reading.messages import WORDS, Meaning, Sort, Sorted, sorted_as
@@ -103,9 +105,9 @@ def classify(
         return Verdict(Kind.CALCULATION, f"asks for a calculation: {', '.join(calculations)}")
     if calculation := _completed(text, session):
         return Verdict(Kind.CALCULATION, "gives what the calculation asked for before lacked", calculation)
-    takes = _asks_to_take(text, session)
-    if takes is not None:
-        return takes
+    of_medicine = _of_medicine(text, session)
+    if of_medicine is not None:
+        return of_medicine
     corrects = bool(session.case) and is_correction(text, session.case)
     tells = corrects and not any(map(questions.is_question, questions.parts(text)))
     asked = read_asked(text, session, diseases, surely=tells)
@@ -134,6 +136,18 @@ def _completed(text: str, session: SessionView) -> str:
         if any(map(questions.is_question, questions.parts(session.messages[at]))):
             return ""
     return ""
+
+
+def _of_medicine(text: str, session: SessionView) -> Verdict | None:
+    """Whether a message puts right which medicine was asked about, asks if one causes what is told, or may be taken."""
+    other = other_medicine(session.question, text) if session.kind in QUESTIONS else None
+    if other is not None and other.new is not None:
+        (start, end), put = other.old, text[slice(*other.new)]
+        asked = session.question[:start] + put + session.question[end:]
+        return Verdict(Kind.EVIDENCE, "puts right which medicine was asked about", asked)
+    if asks_of_blame(text, session.case):
+        return Verdict(Kind.EVIDENCE, "asks whether a medicine causes what is told", patient=not session.case)
+    return _asks_to_take(text, session)
 
 
 def _asks_to_take(text: str, session: SessionView) -> Verdict | None:

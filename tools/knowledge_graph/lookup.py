@@ -33,6 +33,8 @@ from tools.icd10 import ICD10
 from tools.knowledge_graph.compiled import CompiledGraph, load_graph
 from tools.knowledge_graph.edge import Edge, unexplained, unread
 from tools.knowledge_graph.entries import Entry, Explainer, Explanation, evidence_of, line_of, render
+from tools.knowledge_graph.given import given_in
+from tools.knowledge_graph.given import weighed as weighed_by
 from tools.knowledge_graph.lexicon import words
 from tools.knowledge_graph.loader import SHARED, STARTER, content_hash
 from tools.knowledge_graph.matching import Match, Matcher
@@ -353,8 +355,10 @@ class KnowledgeGraph:
             unread=unread(case, self.graph, read),
         )
         log_scores = self._ranker.log_scores(read.standing.seen, read.standing.person)
+        given = given_in(self.graph, self._diagnoses[1], read.told)
+        log_scores = weighed_by(self.graph, self._ranker, read, given, log_scores)
         weighed = records.weigh(log_scores, read.told, read.matches) if records is not None else None
-        if not read.standing.seen and weighed is None:
+        if not read.standing.seen and weighed is None and not given:
             return found.model_copy(update={"outside": self.edge.unread(case, read)}), {}
         shares = shares_of(log_scores if weighed is None else weighed.log_scores)
         order = np.argsort(-shares, kind="stable")
@@ -375,7 +379,10 @@ class KnowledgeGraph:
                 "margin": float(shares[order[0]] - shares[order[1]]) if len(order) > 1 else 1.0,
                 "entropy": float(entropy(shares[shares > 0])),
                 "explained": explained_by,
-                "outside": self.edge.outside(case, explained_by) and not lines[told[0]].records,
+                "outside": self.edge.outside(case, explained_by)
+                and not lines[told[0]].records
+                and all(position[g.disease] != told[0] for g in given),
+                "given": tuple((g.disease, g.clause.text) for g in given),
                 "unexplained": unexplained(self.graph, self._ranker, read, shares, counted),
             }
         )
@@ -565,7 +572,7 @@ class LookupDifferential:
             )
             for n, r in enumerate([*cited, *(r for r in compared if r.disease not in ids)], start=1)
         ]
-        notices = _records_spoke(cited, context.language)
+        notices = [*_given(found, context.language), *_records_spoke(cited, context.language)]
         return ToolArtifact(tool=self.name, evidence=evidence, differential=found, notices=notices, remarks=remarks)
 
     def _look_up(self, asked: Arguments, context: ToolContext) -> tuple[Differential, list[str]]:
@@ -591,6 +598,12 @@ class LookupDifferential:
         if answered:
             remarks.append(f"The patient's own answers count, which say otherwise: {'; '.join(answered)}.")
         return found, remarks
+
+
+def _given(found: Differential, language: str) -> list[Notice]:
+    """The diagnoses that the case gives, in its own words; nothing where it gives none."""
+    told = unique([f"“{clause}”" for _, clause in found.given])
+    return [noted("diagnosis_given", language, detail=messages(language)["gate.comma"].join(told))] if told else []
 
 
 def _stream(line: RankedDisease) -> str:

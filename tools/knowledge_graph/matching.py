@@ -34,6 +34,8 @@ WHOLE = 0.9  # ours: score of a finding told plainly from which a clause is not 
 PLAINLY = 0.95  # ours: score from which a clause denies a finding itself, and what it is only like is not denied
 LATE = 0.35  # ours: a symptom told of the past, against one of today
 OWN_LOW, OWN_HIGH = 0.2, 0.4  # ours: cosine of a clause without its topic, between which a match with it is taken
+# ours: allergies that speak for a reaction only where one is told; else they are told for the treatment
+ALLERGIES = frozenset({"drug-allergy-history", "severe-allergy-history"})
 _BOTH_EN, _ONE_EN = (
     re.compile(r"\b(?:both|bilateral\w*)\b", re.I),
     re.compile(r"\bone (?:arm|leg|eye|ear|side)\b", re.I),
@@ -93,6 +95,7 @@ class Matcher:
         self._measured = np.array([f.kind in ("symptom", "sign", "test") for f in findings])
         self._examined = np.array([f.kind in ("sign", "test") for f in findings])
         self._medicines = np.array([f.kind == "history" and f.id.endswith("-use") for f in findings])
+        self._allergies = np.array([f.id in ALLERGIES for f in findings])
         self._named = [frozenset((f.name, *f.say)) for f in findings]
         self._lasting = np.array([f.kind in ("history", "exposure", "habit") for f in findings])
         self._kinds = Kinds(findings)
@@ -211,6 +214,8 @@ class Matcher:
         allowed = allowed * self._plain_words.tellable(unit.text, denied=unit.denied)
         if ALLERGIC.search(unit.text):  # nobody takes what an allergy is to
             allowed = allowed * ~self._medicines
+        if clause.allergy:
+            allowed = allowed * (~self._lasting | self._allergies)
         weight = np.where(self._lasting, 1.0, LATE).astype(np.float32) if clause.past else np.float32(1.0)
         assured = found.assured & (allowed > 0) & self._kinds.tellable(unit, clauses)
         return Agreement(found.score * allowed * weight * np.float32(unit.weight), found.similarity * allowed, assured)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tools.contract import Finding
-from tools.knowledge_graph.matching import THRESHOLD, Match
+from tools.knowledge_graph.matching import ALLERGIES, THRESHOLD, Match
 from tools.knowledge_graph.questions import Standing
 from tools.knowledge_graph.ranking import Observation
 from tools.knowledge_graph.schema import Graph
@@ -17,8 +17,6 @@ from tools.text.clauses import Clause
 
 COUNTED = 0.45  # ours: matches below this confidence are not counted in the ranking
 NEAR_BEST = 0.7  # ours: a finding is reported when its score is at least this share of its clause's best
-# ours: allergies that speak for a reaction only where one is told; else they are told for the treatment
-ALLERGIES = frozenset({"drug-allergy-history", "severe-allergy-history"})
 STRONG = 0.7  # ours: a present finding this sure overrules the denial of a more general one
 
 

@@ -25,9 +25,13 @@ NEVER = re.compile(r"(?!)")
 
 
 class Told(NamedTuple):
-    """What states a finding in a clause, in a whole sentence, what denies it, and what must stand beside either."""
+    """What states a finding in a clause, in a whole sentence, what denies it, and what must stand beside either.
+
+    ``says``: words that a clause states or denies as any others; ``stated``: a lack, which its negation states.
+    """
 
     finding: str
+    says: re.Pattern[str]
     stated: re.Pattern[str]
     whole: re.Pattern[str]
     denied: re.Pattern[str]
@@ -71,6 +75,8 @@ class PlainWords:
             found: dict[int, bool] = {}
             for finding, row in self._told:
                 said = self._said(row, text, sentences[clause.sentence], start, end)
+                if said is None and row.says.search(text):
+                    said = clause.present is not False
                 if said is not None and (now or self._lasting[finding]) and row.beside.search(around):
                     found[finding] = said
             out.append(found)
@@ -116,6 +122,7 @@ def _rows() -> tuple[tuple[Told, ...], tuple[Needs, ...], dict[str, re.Pattern[s
     told = tuple(
         Told(
             row["finding"],
+            pattern(row, "says", NEVER),
             pattern(row, "stated", NEVER),
             pattern(row, "whole", NEVER),
             pattern(row, "denied", NEVER),

@@ -167,6 +167,15 @@ def check(question: str, case: str = "") -> Checked:
     return Checked(checks, "openly" if checks and checks[0].advice is Advice.USUAL and silent else asks, general)
 
 
+def may_with_care(question: str, case: str = "") -> bool:
+    """Whether a question asks if two medicines may be taken of which the records know a mild interaction alone, and
+    say how they are taken: "no" is none of their words."""
+    first = next(iter(check(question, case).checks), None)
+    mild = first is not None and first.together and first.advice is Advice.USUAL
+    asked = next((way for part in parts(asked_of(question))[::-1] if (way := _way(part))), "")
+    return mild and asked == "may" and first is not None and not _words()["bars"].search(first.says)
+
+
 def taken_together(case: str) -> tuple[Check, ...]:
     """The severe interactions of the medicines that a case tells as taken, each pair once; what was stopped, is denied
     or is an allergy is not taken."""
@@ -316,6 +325,11 @@ def _is_meant(told_of: Told, medicine: Medicine) -> bool:
         return False
     due = start < told_of.asking and medicine.family.endswith("vaccine")  # "never had MMR. Give it now?"
     return due or any(c.start <= start < c.end for c in told_of.read)
+
+
+def is_taken(told: str, medicine: Medicine) -> bool:
+    """Whether a text tells a medicine as taken: it was not stopped, is not denied, and is the patient's."""
+    return _is_meant(_read(told, "", ""), medicine)
 
 
 def _interactions(asked: Sequence[Medicine], beside: Sequence[Medicine], told_of: Told) -> Iterator[Check]:

@@ -16,7 +16,9 @@ from tools.library.contract import QuestionHit, SearchableLibrary
 from tools.library.document import Document, LibraryQuestion
 from tools.library.monograph import COLLECTION, Section, paragraphs
 from tools.medicines.answering import answer_of
+from tools.medicines.blame import States, asks_of_blame, suspects
 from tools.medicines.checks import Answer, asks_of_studies, check, record_of
+from tools.medicines.constraints import asked_of
 from tools.medicines.names import medicines_in
 from tools.medicines.pages import KIND, slug
 from tools.questions.sections import DOCUMENTS, SectionQuestions, folded, titles
@@ -179,10 +181,11 @@ class MedicineQuestions:
     Args:
         library: holds the pages; one without a page says nothing of its medicine.
         reader: what the words of a page say of the question (`tools.medicines.answering`).
+        states: ids of the findings that a text states; None: no medicine is blamed.
     """
 
-    def __init__(self, library: SearchableLibrary, reader: Reader) -> None:
-        self._library, self._reader = library, reader
+    def __init__(self, library: SearchableLibrary, reader: Reader, states: States | None = None) -> None:
+        self._library, self._reader, self._states = library, reader, states
 
     def search(self, question: str, told: str = "") -> list[QuestionHit]:
         """What may not be taken and why, the gravest first, and what that answers; none where the question is about
@@ -191,11 +194,19 @@ class MedicineQuestions:
         Args:
             told: what is told of the patient beside the question.
         """
+        if self._states is not None and self.blames(question, told):
+            answer: Answer = "yes" if is_closed(asked_of(question)) else ""
+            blamed = [self._hit(s.page, "side effects", s.says, answer) for s in suspects(question, told, self._states)]
+            return [hit for hit in blamed if hit is not None]
         found = check(question, told)
         answer = answer_of(question, told, found, self._reader)
         answers = [answer, *(found.answer(c) if answer else "" for c in found.checks[1:CHECKS])]
         hits = [self._hit(c.page, c.beside, c.says, a) for c, a in zip(found.checks, answers, strict=False)]
         return [hit for hit in hits if hit is not None]
+
+    def blames(self, question: str, told: str = "") -> bool:
+        """Whether a question asks if a medicine causes what is told, which side effects alone answer."""
+        return self._states is not None and asks_of_blame(question, told)
 
     def _hit(self, page: str, about: str, said: str, answer: Answer) -> QuestionHit | None:
         try:

@@ -220,7 +220,8 @@ class FindAnsweredQuestion:
         medicines say comes before all.
         """
         checks = self._medicines.search(question, told) if self._medicines is not None else []
-        hits = self._known(question, POOL * limit, told, read=not checks)
+        blamed = self._medicines is not None and self._medicines.blames(question, told)
+        hits = self._known(question, POOL * limit, told, read=not checks and not blamed)
         if not self._settings.guards:  # the nearest counts, whatever it asks
             nearest = _one_a_document(self._ranked(hits, lambda h: round(h.similarity, NEAR)))[:limit]
             return nearest, nearest

@@ -97,7 +97,7 @@ def _taken(clause: Clause, chance: dict[Assertion, float], patient: str) -> Clau
     present = clause.present
     if present and chance[Assertion.POSSIBLE] >= UNSURE:
         present = None
-    elif present and chance[Assertion.ABSENT] >= TURNED and not says_no(clause.told):
+    elif present and chance[Assertion.ABSENT] >= TURNED and not (says_no(clause.told) or says_no(clause.text)):
         present = False  # of a clause that itself says no, the rules know whether it states a lack
     elif present is False and chance[Assertion.PRESENT] >= TURNED and clause.told == clause.plain:
         present = True  # nothing in it denies: the scope of a denial before it reached too far

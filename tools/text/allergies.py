@@ -16,6 +16,19 @@ _ALLERGY = (
     r"(?:\ballerg(?:ic to|y\b(?! (?:test|clinic))|ies\b)|\b(?:anaphylactic|hypersensitive|intolerant) to\b|过敏史?)"
 )
 ALLERGIC = re.compile(_ALLERGY, re.IGNORECASE)
+# What a medicine that was not borne did, beside what an allergy does: "codeine (nausea)"
+_SIDE_EFFECT = re.compile(
+    r"\b(?:nause\w*|sick\w*|queas\w*|diarrh\w*|constipat\w*|headaches?|drows\w*|confus\w*|hallucinat\w*|stomach|tummy|"
+    r"upset|cough\w*|palpitations|jitter\w*|cramps?)\b|恶心|呕吐|腹泻|便秘|头[痛疼]|嗜睡",
+    re.IGNORECASE,
+)
+# A list of what allergies are to, and none of nothing: "Allergies: codeine, latex"
+_LIST = re.compile(
+    r"(?:(?:\b(?:drug|medicine|medication|food|known|other) )?\ballerg(?:y|ies)(?: history| status)?|过敏(?:史|药物))"
+    r"\s?(?:[:：]|\s[-–—]\s)\s?(?P<said>(?!(?:no|none|nil|not|nkda|n/a|denie[sd]|unknown|0)\b|无|没有|否认|不详)"
+    r"(?:(?!\b(?:takes?|taking|on|smokes?|drinks?|lives?|works?|has|have|had|is|was|now|presents?|came|comes)\b)[^.;。；\n]){1,120})",
+    re.IGNORECASE,
+)
 _NO_VERB = r"(?:(?!\b(?:has|have|had|is|are|was|now|presents?|presenting|came|comes?|but)\b)[^.;()（）。；\n])"
 _SAID = (
     # "allergic to penicillin (anaphylaxis)", "penicillin allergy (rash), codeine (vomiting)"
@@ -64,5 +77,11 @@ def reactions_told(sentence: str) -> Iterator[tuple[int, int]]:
     happens now."""
     for pattern in _SAID:
         for match in pattern.finditer(sentence):
-            if REACTION.search(match["said"]) and not _NOW.search(match["said"]):
+            effect = REACTION.search(match["said"]) or _SIDE_EFFECT.search(match["said"])
+            if effect and not _NOW.search(match["said"]):
                 yield match.span("said")
+
+
+def allergens_told(sentence: str) -> Iterator[tuple[int, int]]:
+    """The characters of a sentence that list what allergies are to: "Allergies: codeine, latex"."""
+    return (match.span("said") for match in _LIST.finditer(sentence))

@@ -10,7 +10,7 @@ from functools import lru_cache
 from tools.spelling import mended
 from tools.text import negation
 from tools.text.abbreviations import expand
-from tools.text.allergies import reactions_told
+from tools.text.allergies import allergens_told, reactions_told
 from tools.text.body_sites import side, sites
 from tools.text.demographics import Person, read_person
 from tools.text.language import HAN, language_of
@@ -82,7 +82,7 @@ class Piece:
 
 _JOINT = re.compile(
     r"[;()\[\]]|:(?!\d|\s*(?:none|nil|no|neg(?:ative)?|absent|denied)\s*(?:[,;.]|$))|,(?!\d{3}\b)|\.{2,}|\.(?=\s)|\s[-–—]+\s|\b(?:but|however|although|though|whereas|while|except|yet|then|"
-    r"because|and|or|nor|plus)\b|"
+    r"because|and(?!(?<=over and) over\b)(?!(?<=again and) again\b)|or|nor|plus)\b|"
     r"\bas(?=\W+(?:not|unable|no longer)\b)|"
     r"\bdespite(?=\W+(?:an? )?(?:good|normal|increased|great|eating|adequate|healthy|big)\b)",
     re.IGNORECASE,
@@ -260,7 +260,7 @@ class Clause:
         side, sites: as `tools.text.body_sites` reads them.
         sentence: number of its sentence, from 0.
         reading: it is a vital sign or a laboratory value, read from a number.
-        allergy: it tells what an allergy once did.
+        allergy: it tells what an allergy is to, in a list, or what it once did.
     """
 
     text: str
@@ -314,6 +314,8 @@ _FELT = re.compile(
     r"(?:\W+(?:edges?|borders?|margins?|rim|skin|to (?:the )?touch|(?:since|for) .{1,20}|now|today|like hell))*\W*",
     re.IGNORECASE,
 )
+# ours: a lump that is denied without a place is looked for where the complaint before it is: "my breast aches, no lump"
+_LUMP = re.compile(r"\b(?:lumps?|bumps?|mass(?:es)?|nodules?)\b", re.IGNORECASE)
 _NEW_SUBJECT = re.compile(r"^\W*(?:I|I'm|I’m|I've|my|mine|me)\b|^我|患者")
 
 
@@ -332,7 +334,8 @@ def _read(text: str, person: Person | None) -> tuple[Clause, ...]:
     found: list[Clause] = []
     patient = patient_in(text)
     for number, sentence in enumerate(sentences(text)):
-        found += _of_sentence(text, sentence, number, person, patient)
+        where = next((c.sites for c in reversed(found) if c.sites), frozenset[str]())
+        found += _of_sentence(text, sentence, number, person, patient, where)
     return tuple(found)
 
 
@@ -344,11 +347,13 @@ def affirmed(text: str) -> str:
     return text
 
 
-def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, patient: str) -> list[Clause]:
+def _of_sentence(
+    text: str, sentence: Span, number: int, person: Person | None, patient: str, where_before: frozenset[str]
+) -> list[Clause]:
     told = sentence.of(text)
     found: list[Clause] = []
     masked = _signs(told)
-    reactions = list(reactions_told(told))
+    reactions = [*reactions_told(told), *allergens_told(told)]
     for r in readings(told, person, patient):
         start, end = sentence.start + r.start, sentence.start + r.end
         masked = masked[: r.start] + ";" * (r.end - r.start) + masked[r.end :]
@@ -373,20 +378,24 @@ def _of_sentence(text: str, sentence: Span, number: int, person: Person | None, 
         clause = _understand(text, where, number, absent, past, other)
         noted = any(start <= piece.start and piece.end <= end for start, end in reactions)
         found.append(replace(clause, past=True, allergy=True) if noted else clause)
-    return _with_sites(text, sorted(found, key=lambda c: (c.start, c.end)))
+    return _with_sites(text, sorted(found, key=lambda c: (c.start, c.end)), where_before)
 
 
-def _with_sites(text: str, found: list[Clause]) -> list[Clause]:
+def _with_sites(text: str, found: list[Clause], before: frozenset[str]) -> list[Clause]:
     """Clauses with the place that they share with the next ("redness and swelling of the toe" is redness of the toe),
-    or that was told before how it looks or feels."""
+    or that was told before how it looks or feels, or that no lump is there; ``before``: the place of the sentences
+    before."""
     for at in range(len(found) - 2, -1, -1):
         clause, following = found[at], found[at + 1]
         joined = _JOINED.fullmatch(text, clause.end, following.start) and _PLACED.match(following.text)
         if joined and following.sites and not clause.sites and _LOCAL.fullmatch(clause.text):
             found[at] = replace(clause, sites=following.sites)
-    for at in range(1, len(found)):
-        if not found[at].sites and found[at - 1].sites and _FELT.fullmatch(found[at].text):
+    for at in range(len(found)):
+        if at and not found[at].sites and found[at - 1].sites and _FELT.fullmatch(found[at].text):
             found[at] = replace(found[at], sites=found[at - 1].sites)
+        elif found[at].present is False and not found[at].sites and _LUMP.search(found[at].text):
+            found[at] = replace(found[at], sites=before)
+        before = found[at].sites or before
     return found
 
 
@@ -400,6 +409,9 @@ def _signs(sentence: str) -> str:
 def _understand(text: str, where: Span, number: int, absent: bool, past: bool, other: bool) -> Clause:
     words = where.of(text)
     told = expand(mended(words), text)
+    lasting = negation.as_going_on(told)
+    if lasting != told:
+        told, absent = lasting, False
     plain, normal = _without_negation(told, absent)
     if absent and (negation.FUNCTION.fullmatch(_FOR_A_TIME.sub("", plain).strip()) or negation.DISABILITY.search(told)):
         plain, absent = told, False

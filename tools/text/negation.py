@@ -44,6 +44,10 @@ UNCHANGED = re.compile(r"^\W*no (?:changes?|increased?)\b", re.IGNORECASE)
 LEADING = re.compile(
     r"\b(?:no(?! longer)|w/o|nor|neither|without|denie[sd]|denying|negative for|no (?:sign|evidence|history) of|"
     r"absence of|absent|free (?:of|from)|nil|none of|never had|rather than|rules? out|"
+    r"(?:can(?:no|[’']?)t|can not|could(?:n[’']?t| not)|(?:do|did|does)(?:n[’']?t| not)|unable to|not able to) "
+    r"(?:feel|find|see|detect|notice|make out) any(?= (?:\w+ )?"
+    r"(?:lumps?|bumps?|mass(?:es)?|swelling|nodules?|glands?|rash|spots?|bruis\w*|blood|"
+    r"wounds?|marks?|cuts?|discharge|pus|redness)\b)|"
     r"ruled out|instead of|non(?=[- ]?(?:tender|smok\w*|drink\w*|diabetic|itchy|pruritic|radiating)\W*$))\b",
     re.IGNORECASE,
 )
@@ -62,7 +66,9 @@ TRAILING = re.compile(
 EMPHASIS = re.compile(r"\b(?:to speak of|at all|whatsoever|of any (?:kind|sort)|worth mentioning)\b\W*$", re.IGNORECASE)
 # The part named is as it should be: every abnormal finding of it is absent.
 NORMAL = re.compile(
-    r"\b(?:normal|unremarkable|intact|fine|ok|okay|clear|symmetrical|settled|nothing abnormal|within normal limits|"
+    r"\b(?:normal|unremarkable|intact|fine|ok|okay|"
+    r"(?<!steer )(?<!steers )(?<!steering )(?<!keep )(?<!keeps )(?<!stay )clear|"
+    r"symmetrical|settled|nothing abnormal|within normal limits|"
     r"(?:good|healthy|hearty|great|excellent)(?= (?:appetite|sleep|energy|intake|urine output|hearing|vision|memory|"
     r"power|strength)\b)|(?:(?<=eating )|(?<=feeding )|(?<=sleeping )|(?<=drinking ))well|"
     r"normally(?=\W*$)|soft and non-?tender|up to date|all right|as usual)\b"
@@ -139,6 +145,32 @@ ZH_PSEUDO = re.compile(
     r"不自主|不稳|不全|不明|不动|不通|不出|不下|不上|不开|不住|不停|不断|不尽|不好|不想|不敢|不遂|不集中|不愈|不褪|不着(?!急)|不舒|不缓解|不减|不好转|不消|不退|不止|不同|不吃|不到|不了|不洁|不痛的|"
     r"不痒的|不运动|不活动|不时|不久|不少|不得|未婚|未育|未愈|毫无|对不|不真实|不见|不定|无价值|不起"
 )
+
+
+# ours: a negation of an end, by which what was told goes on: "has not stopped smoking"
+_GOES_ON = re.compile(
+    r"\b(?:still )?(?:(?:have|has|had|do|does|did|is|am|are|will|would)(?:n[’']?t| not)|(?:ca|wo)n[’']?t|cannot|"
+    r"'s not|[’']ve not|[’']s not|never|still not|not)"
+    r"(?: (?:yet|really|ever|managed to|been able to|able to|fully|completely|even)){0,3} "
+    r"(?:stop(?:ped|ping)?|quit(?:ting)?|g[ai]v(?:e|en|ing) up|kick(?:ed)?|come off|came off|pack(?:ed)? in|cut out)"
+    r"(?: (?:taking|using|the))?\s+(?!(?:yet|since|for|until|despite|even|at|after|when|on|and|but)\b)"
+    r"(?=[a-z])",
+    re.IGNORECASE,
+)
+_GOES_ON_ZH = re.compile(
+    r"(?:还|仍|一直|至今|尚)?(?:没有?|未|尚未)(?:能|成功)?戒[掉除断]?(?P<what>[烟酒])|戒不[掉了](?P<too>[烟酒])"
+    r"|(?P<first>[烟酒])(?:还|仍|一直|至今|都)*(?:没有?|未|尚未)(?:能|成功)?戒[掉除断]?|(?P<still>[烟酒])戒不[掉了]"
+)
+_DOING = re.compile(r"\w+ing\b", re.IGNORECASE)
+
+
+def as_going_on(clause: str) -> str:
+    """A clause that denies an end as what goes on: ``has not stopped smoking`` is still smoking; else as it is."""
+    match = _GOES_ON.search(clause)
+    if match is not None:
+        verb = "still" if _DOING.match(clause, match.end()) else "still uses"
+        return f"{clause[: match.start()]}{verb} {clause[match.end() :]}"
+    return _GOES_ON_ZH.sub(lambda m: "仍吸烟" if "烟" in m[0] else "仍饮酒", clause)
 
 
 # Prose: what a sentence of a source or an option denies.

@@ -107,3 +107,36 @@ def test_what_has_not_the_words_of_a_finding_tells_nothing_of_it(
 )
 def test_what_has_them_tells_of_it(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
     assert told(starter_graph, case, finding) is True
+
+
+@pytest.mark.parametrize(
+    ("case", "finding", "present"),
+    [
+        ("Suspicious of everybody for months, but no voices.", "loss-of-voice", "nothing"),
+        ("Suspicious of everybody for months, but no voices.", "hearing-voices", False),
+        ("She has had no voice since the concert.", "loss-of-voice", True),
+        ("He denies hearing voices or seeing things that are not there.", "visual-hallucinations", False),
+        ("My breast is tender. There is no lump that I can feel.", "lump-in-throat", "nothing"),
+        ("My breast is tender. There is no lump that I can feel.", "abdominal-mass", "nothing"),
+        ("I cannot feel any lump in my testicle.", "painless-testicular-lump", False),
+        ("He taps the door again and again and avoids touching handles.", "compulsive-rituals", True),
+        ("He taps the door again and again and avoids touching handles.", "avoidance-of-places", "nothing"),
+        ("Since the attacks she avoids crowded places.", "avoidance-of-places", True),
+        ("I bring up my lunch most days.", "vomiting", True),
+        ("I bring up green phlegm.", "vomiting", "nothing"),
+        ("It hurts to have a poo.", "pain-on-passing-stool", True),
+        ("There is no pain on opening my bowels.", "pain-on-passing-stool", False),
+        ("解大便时疼。", "pain-on-passing-stool", True),
+        ("No difficulty passing urine.", "urinary-frequency", "nothing"),
+        ("No difficulty passing urine.", "urinary-retention", False),
+        ("She hasn't stopped smoking.", "smoking", True),
+        ("She hasn't stopped smoking.", "smoking-stopped", "nothing"),
+        ("他一直没有戒烟。", "smoking", True),
+        ("Allergies: morphine (nausea).", "nausea", "nothing"),
+        ("Allergies: morphine (nausea).", "opioid-use", "nothing"),
+    ],
+)
+def test_what_plain_words_say_and_deny(
+    starter_graph: KnowledgeGraph, case: str, finding: str, present: bool | str
+) -> None:
+    assert told(starter_graph, case, finding) == present
