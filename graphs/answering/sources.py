@@ -61,12 +61,14 @@ class Sources:
     Attributes:
         documents: may be cited. numbers: of each, from 1, the sentences of it that are shown.
         background: generated text, shown by the policy.
+        brief: of a document title and section alone are told, for who has read the rest.
     """
 
     documents: tuple[Evidence, ...]
     numbers: tuple[tuple[int, ...], ...] = ()
     background: tuple[Evidence, ...] = ()
     policy: Generated = "context"
+    brief: bool = False
 
     def document(self, label: str) -> Evidence | None:
         """The document of a label (``3``, ``3.2``), None for one that was not given."""
@@ -105,14 +107,14 @@ class Sources:
 
     def around(self, labels: Iterable[str], alone: Iterable[str] = ()) -> Sources:
         """The same documents under the same numbers, with the sentences of some labels and their neighbours, and those
-        of others ``alone``; no background."""
+        of others ``alone``; briefly, and no background."""
         wanted, others = ([label.partition(".")[::2] for label in some] for some in (labels, alone))
         kept: list[tuple[int, ...]] = []
         for at, shown in enumerate(self.numbers, start=1):
             own, single = ({_whole(n) for d, n in some if d == str(at) and n} for some in (wanted, others))
             near = _with_neighbours(own, shown)
             kept.append(tuple(n for n in shown if n in near or n in single))
-        return replace(self, numbers=tuple(kept), background=())
+        return replace(self, numbers=tuple(kept), background=(), brief=True)
 
     @property
     def rule(self) -> str:
@@ -124,7 +126,7 @@ class Sources:
         """The documents: a line with number, origin and title, then one for each sentence; then the background."""
         lines: list[str] = []
         for at, (document, numbers) in enumerate(zip(self.documents, self.numbers, strict=True), start=1):
-            lines += _lines(at, document, numbers) if numbers else []
+            lines += _lines(at, document, numbers, brief=self.brief) if numbers else []
         if self.background:
             lines.append("\nBackground, not evidence:")
             lines += [f"[B{n}] {one_line(e.text, BACKGROUND)}" for n, e in enumerate(self.background, start=1)]
@@ -239,9 +241,9 @@ def _concluding(text: str, spans: Sequence[Span]) -> Collection[int]:
     return range(first, min(first + 2 * LAST, len(spans) + 1))
 
 
-def _lines(at: int, document: Evidence, numbers: Sequence[int]) -> list[str]:
+def _lines(at: int, document: Evidence, numbers: Sequence[int], *, brief: bool) -> list[str]:
     spans = sentences(document.text)
-    lines = [f"[{at}] {_heading(document)}"]
+    lines = [f"[{at}] {_heading(document, brief=brief)}"]
     before = 0
     for n in numbers:
         lines += [CUT] if n > before + 1 else []
@@ -304,11 +306,12 @@ def question_of(view: AnswerView) -> str:
     return one_line(view.question, QUESTION)
 
 
-def _heading(item: Evidence) -> str:
+def _heading(item: Evidence, *, brief: bool) -> str:
     origin = {Origin.KNOWLEDGE_GRAPH: "knowledge graph", Origin.CASE: "given with the question"}.get(
         item.origin, "retrieved"
     )
-    details = [origin, *(d for d in (item.level, item.date, item.title, item.section) if d)]
+    told = () if brief else (origin, item.level, item.date)
+    details = [d for d in (*told, item.title, item.section) if d] or [origin]
     return one_line(", ".join(details), 300)
 
 

@@ -18,7 +18,7 @@ from tools.contract import DocumentReading
 from tools.evidence import Evidence, Origin
 from tools.gaps.contract import GapSurvey, Inquiry
 from tools.gaps.local import GapFinderInSteps
-from tools.gaps.reading import GapFinderByModel
+from tools.gaps.reading import GapFinderByModel, need_shown
 
 ABSTRACT = (
     "BACKGROUND: Gout is common. METHODS: We gave colchicine to 40 adults. RESULTS: Pain fell by half in a day. "
@@ -212,3 +212,31 @@ def test_of_pieces_of_one_page_that_overlap_each_sentence_is_shown_once() -> Non
     shown = str(server.requests[0]["messages"])
     assert shown.count("Diarrhoea was seen in ten adults.") == 1
     assert "[2.3] It is cheap." in shown
+
+
+def test_the_sections_of_a_page_stand_together_and_its_title_once() -> None:
+    pieces = [
+        document(name, text).model_copy(update={"id": f"library:{name}@{at}-{at + len(text)}", "section": section})
+        for name, at, section, text in (
+            ("gout", 0, "Causes", "Crystals cause it."),
+            ("other", 0, "Causes", "It hurts."),
+            ("gout", 50, "Treatment", "Colchicine helps."),
+        )
+    ]
+    survey, server, _ = read(says(), pieces)
+    user = server.requests[0]["messages"][1]["content"]
+    lines = [line for line in user.splitlines() if line.startswith("[")]
+    assert lines == [
+        "[1] Gout. Causes | [1.1] Crystals cause it.",
+        "[2] same page. Treatment | [2.1] Colchicine helps.",
+        "[3] Gout. Causes | [3.1] It hurts.",
+    ]
+    assert [r.evidence_id for r in survey.readings] == [pieces[0].id, pieces[2].id, pieces[1].id]
+
+
+def test_a_need_does_not_say_the_question_again() -> None:
+    question = "How is an attack of gout treated in old age?"
+    again = "an attack of gout treated in old age"
+    assert need_shown(f"{again}: harms", question) == "what is asked: harms"
+    assert need_shown("gout: harms", question) == "gout: harms"
+    assert need_shown(question, question) == question
