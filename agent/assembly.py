@@ -145,7 +145,11 @@ def assemble(
     answered = question_tool(settings, home, library, encoder, names.found_in, ensure=starter.build, reader=reader)
     parts = Parts(
         triage=TriageLocal(
-            documents.on_subject, names.diseases_in, InEnglish(names.found_in, library.by_words), graph.stated
+            documents.on_subject,
+            names.diseases_in,
+            InEnglish(names.found_in, library.by_words),
+            graph.stated,
+            hypotheses=models is not None and models.judged_by_model("answer"),
         ),
         gate=open_gate(settings.gate, encoder),
         planner=planner(settings, PlannerLocal(documents.holds)),

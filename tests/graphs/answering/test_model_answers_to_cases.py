@@ -330,3 +330,13 @@ def test_of_a_case_what_names_its_own_medicine_stands(weighs: bool, named: str, 
     said = StatementReply(text=f"Stop the {named}.", cites=["1.1"])
     case = "His ankles swell on amlodipine, and furosemide did not help."
     assert believed(Claim(said, weighs=weighs), Fault("names", named), case) is stands
+
+
+def test_whether_it_is_what_the_case_asks_leads_and_is_no_place_in_the_order(ask: Ask) -> None:
+    answer = citing(SECOND["text"], "2.2", part="asked", diagnosis="Myocarditis")
+    answer["text"] = "Myocarditis is possible, as it usually presents with chest pain."
+    draft, server, _ = ask(saying(LEADER, SECOND, answer), case_of_two())
+    assert told(draft) == [answer["text"], LEADER["text"], SECOND["text"]]
+    assert [d.disease for d in draft.diagnoses] == ["spontaneous-pneumothorax", "myocarditis"]
+    assert "other_order" not in codes(draft)
+    assert "Part `asked`" in str(server.requests[0]["messages"])
