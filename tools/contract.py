@@ -15,6 +15,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from tools.evidence import Evidence, Frozen
 from tools.recorder import NullRecorder, Recorder
+from tools.text.language import language_of
 
 # A line of a ranking of rare diseases: what the ontology's room makes and a differential carries.
 
@@ -229,12 +230,19 @@ class AnsweredQuestion(Frozen):
 class Gap(Frozen):
     """A knowledge requirement and what covers it (evidence ids; empty while it is a gap).
 
-    ``query`` is what is searched for, "" where no words would find it.
+    ``query`` is what is searched for, "" where no words would find it. ``said``: the requirement in the language of the
+    turn, where a model put it so.
     """
 
     requirement: str
     query: str
     covered_by: tuple[str, ...] = ()
+    said: str = ""
+
+    def told(self, language: str) -> str:
+        """The requirement as a reader of a language is told it, "" where nobody put it so: a Chinese reader is told no
+        English phrase that was searched for."""
+        return self.said or (self.requirement if language != "zh" or language_of(self.requirement) == "zh" else "")
 
 
 class DocumentReading(Frozen):

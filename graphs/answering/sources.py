@@ -46,6 +46,7 @@ OPENING = 2  # of an entry of the graph: its group, how common it is and at what
 TYPICAL = re.compile(
     r"\b(?:almost always|usually|made less likely|red flags?)\b|几乎总是|通常|不支持|警示征象", re.IGNORECASE
 )
+TREATED = re.compile(r"\bis (?:[\w-]+ ){0,3}treated with\b|用以下方法治疗")  # what treats it, of an entry of the graph
 # a sentence that begins so speaks of what the one before it tells
 REFERS = re.compile(
     r"(?:it|its|they|their|this|that|these|those|such|both|he|she|however|but|otherwise|instead|then|therefore|thus)\b"
@@ -139,7 +140,8 @@ def sources_of(view: AnswerView, entries: Sequence[Evidence] = (), policy: Gener
     Of a document that a model has read only what it named is shown, with a neighbour each side, of a short one with
     what it refers to; and nothing of one that says nothing to the question while others do. Of pieces that overlap each
     sentence is shown once. On the direct path nothing was retrieved: the graph's entries alone. Of these, those that
-    are `wanted` of a case, and of a long one what is typical or told.
+    are `wanted` of a case, of a long one what is typical or told, and what treats it of what leads alone: of the others
+    it tells nothing apart.
     """
     kept = [*entries, *view.evidence, *(a.evidence for a in view.answered)]
     graph = wanted(view)
@@ -151,7 +153,7 @@ def sources_of(view: AnswerView, entries: Sequence[Evidence] = (), policy: Gener
     first = sorted(speaking, key=lambda e: e.origin is not Origin.CASE)[:MOST]  # given texts first; stable
     background = [e for e in view.evidence if e.origin is Origin.GENERATED and policy != "off"]
     told = [f.name.casefold() for f in view.findings if f.present is not None]
-    numbers = each_once(first, _numbers(first, read, told))
+    numbers = each_once(first, _numbers(first, read, told, _untreated(view)))
     return Sources(tuple(first), tuple(numbers), tuple(background[:MOST]), policy)
 
 
@@ -175,17 +177,36 @@ def _disease_of(evidence_id: str) -> str:
     return EvidenceId.parse(evidence_id).name.split("/")[-1]
 
 
+def _untreated(view: AnswerView) -> frozenset[str]:
+    """The diseases of a case but for the first that the model proposed, or that leads where it proposed none."""
+    found = view.differential
+    if found is None:
+        return frozenset()
+    lines = [*(h.disease for h in found.hypotheses if h.disease is not None), *found.ranking]
+    others = {d.disease for d in lines} | {_disease_of(r.evidence_id) for r in found.rare}
+    return frozenset(others - {d.disease for d in lines[:1]})
+
+
 def _silent(item: Evidence, read: Mapping[str, DocumentReading]) -> bool:
     return item.origin is not Origin.CASE and item.id in read and not read[item.id].sentences
 
 
 def _numbers(
-    documents: Sequence[Evidence], read: Mapping[str, DocumentReading], told: Sequence[str]
+    documents: Sequence[Evidence],
+    read: Mapping[str, DocumentReading],
+    told: Sequence[str],
+    untreated: Collection[str] = (),
 ) -> tuple[tuple[int, ...], ...]:
     """Of each document the sentences that are shown: those that a reading named with their neighbours, of an entry what
     is typical or names what is told, else all that the room has place for. The shortest document is served first, and
     each may have an equal share of what is left."""
     named = [_named(e, read.get(e.id), told) for e in documents]
+    named = [
+        tuple(n for n in numbers if not TREATED.search(sentences(e.text)[n - 1].of(e.text)))
+        if e.origin is Origin.KNOWLEDGE_GRAPH and _disease_of(e.id) in untreated
+        else numbers
+        for e, numbers in zip(documents, named, strict=True)
+    ]
     sizes = [
         sum(len(sentences(e.text)[n - 1].of(e.text)) for n in numbers)
         for e, numbers in zip(documents, named, strict=True)

@@ -66,9 +66,10 @@ WHAT_IT_IS = re.compile(
 HAS_IT = re.compile(
     r"\b(?:(?:is|could|might|may|can|would) (?:it|this|that)|(?:does|do|could|might|may|can|has|have) "
     r"(?:i|he|she|they|(?:my|the|our|this) \w+) (?:\w+ly )?(?:have|has|got|be having|be suffering from|suffer from))"
-    r"(?: (?:(?:more |most )?likely|possibly|probably|really|still|just|to be|be|due to|caused by|because of|from|a|an|the|"
-    r"case of|form of|sign of|acute|early))*(?P<named>(?: [\w'-]+){1,6})\W*$|"
-    r"^\W*is(?P<likely>(?: [\w'-]+){1,6}) (?:likely|possible|probable|(?:the )?(?:most )?likely (?:cause|diagnosis))\W*$|"
+    r"(?: (?:(?:more |most )?likely|possibly|probably|really|still|just|to be|be|due to|caused by|because of|from|"
+    r"a|an|the|case of|form of|sign of|acute|early))*(?P<named>(?: [\w'-]+){1,6})\W*$|"
+    r"^\W*is(?P<likely>(?: [\w'-]+){1,6}) "
+    r"(?:likely|possible|probable|(?:the )?(?:most )?likely (?:cause|diagnosis))\W*$|"
     r"(?:是|会是|属于|得了|得的是|患有|有没有|有)(?P<zh>[\u4e00-\u9fff]{2,10}?)(?:的可能)?(?:吗|么|呢)?[?？]?\s*$",
     re.IGNORECASE,
 )
@@ -133,9 +134,7 @@ def classify(
         return said
     if away:
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field, and the library holds nothing on it; {_likely(read)}")
-    if hypotheses and diseases is not None and read.patient and _asks_if_it_is(text, diseases):
-        return Verdict(Kind.CASE, f"asks whether a patient has what it names; {_likely(read)}")
-    return _by_sort(text, read)
+    return _by_sort(text, read, diseases if hypotheses else None)
 
 
 def _completed(text: str, session: SessionView) -> str:
@@ -175,8 +174,10 @@ def _likely(read: Sorted) -> str:
     return f"{read.best.value} at {read.of(read.best):.2f}"
 
 
-def _by_sort(text: str, read: Sorted) -> Verdict:
-    """The kind of a message that stands on its own."""
+def _by_sort(text: str, read: Sorted, diseases: Diseases | None) -> Verdict:
+    """The kind of a message that stands on its own; with ``diseases`` whether it is one of them is a case."""
+    if diseases is not None and read.patient and _asks_if_it_is(text, diseases):
+        return Verdict(Kind.CASE, f"asks whether a patient has what it names; {_likely(read)}")
     if read.best is Sort.PATIENT_QUESTION and WHAT_IT_IS.search(text):
         return Verdict(Kind.CASE, f"asks what a patient has; {_likely(read)}")
     if read.best is Sort.CASE and _asks_for_knowledge(text, read):

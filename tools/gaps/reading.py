@@ -15,11 +15,12 @@ from prompts.research import DocumentReply, ReadingReply
 from prompts.shown import one_line
 from tools.contract import DocumentReading, Gap
 from tools.evidence import Evidence
-from tools.gaps.by_model import POINT, QUESTION
+from tools.gaps.by_model import LANGUAGES, POINT, QUESTION
 from tools.gaps.contract import GapFinder, GapSurvey, Inquiry
 from tools.gaps.local import nearest
 from tools.gaps.requirements import query_of
 from tools.passages.contract import context_of
+from tools.text.language import language_of
 from tools.text.numbered import LONGEST, each_once, numbered, within
 from tools.text.sentences import sentences
 
@@ -60,6 +61,7 @@ class GapFinderByModel:
             "reading",
             ReadingReply,
             points=str(self._points),
+            language=LANGUAGES["zh" if inquiry.language == "zh" else "en"],
             question=one_line(inquiry.asked, QUESTION),
             diseases="; ".join(one_line(d, POINT) for d in inquiry.diseases) or "none",
             needs="\n".join(f"{n}. {need_shown(need, inquiry.question)}" for n, need in enumerate(needs, start=1))
@@ -87,13 +89,14 @@ class GapFinderByModel:
         needs = inquiry.requirements
         missing: dict[int | str, Gap] = {}
         for item in reply.missing:
-            query = one_line(item.query, POINT)
+            query, said = one_line(item.query, POINT), one_line(item.said, POINT)
+            said = said if language_of(said) == inquiry.language != "en" else ""
             if item.need in covers:
                 if not covers[item.need]:
                     need = needs[item.need - 1]
-                    missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need)))
+                    missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need), said=said))
             elif query and sum(isinstance(key, str) for key in missing) < self._points:
-                missing.setdefault(query.casefold(), Gap(requirement=query, query=query))
+                missing.setdefault(query.casefold(), Gap(requirement=query, query=query, said=said))
         if inquiry.named or not useful:
             for n, need in enumerate(needs, start=1):
                 if not covers[n]:

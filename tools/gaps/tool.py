@@ -35,6 +35,13 @@ def refusal(language: str) -> Notice:
     return noted("gaps_before_retrieval", language, Severity.WARNING)
 
 
+def points_told(points: Sequence[str], language: str) -> str:
+    """Open points for a reader; of those that nobody put into their language ("") how many there are."""
+    untold = sum(not point for point in points)
+    more = [messages(language).say("gap.points", count=untold)] if untold else []
+    return messages(language).joined([*unique(filter(None, points)), *more])
+
+
 def gap_notices(
     gaps: Sequence[Gap], errors: Sequence[ServiceError], background: Sequence[Evidence], language: str
 ) -> list[Notice]:
@@ -43,11 +50,12 @@ def gap_notices(
         noted("gap_search_failed", language, Severity.WARNING, detail=what)
         for what in unique([error.what for error in errors])
     ]
-    missing = [gap.requirement for gap in gaps if not gap.covered_by]
+    told = {gap.requirement: gap.told(language) for gap in gaps}
+    missing = [told[gap.requirement] for gap in gaps if not gap.covered_by]
     if missing:
-        notices.append(noted("gaps_left_open", language, detail="; ".join(missing)))
+        notices.append(noted("gaps_left_open", language, detail=points_told(missing, language)))
     if background:
-        on = unique([item.title or messages(language)["gap.question"] for item in background])
+        on = unique([told.get(item.title) or messages(language)["gap.question"] for item in background])
         notices.append(noted("background_generated", language, detail="; ".join(on)))
     return notices
 
