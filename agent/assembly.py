@@ -159,7 +159,7 @@ def assemble(
                 searched_ahead(search, settings, models),
                 passage_tool(settings, documents, encoder, search.full_texts),
                 rare.tool(LookupDifferential(graph)),
-                _gap_tool(GapSearch(search.planned_by(by_rules)), encoder, settings, models),
+                _gap_tool(GapSearch(search.planned_by(by_rules)), encoder, settings, models, documents),
                 answered,
             ],
         ),
@@ -222,7 +222,11 @@ def document_filter(settings: Settings, local: DocumentFilter) -> DocumentFilter
 
 
 def _gap_tool(
-    search: GapSearch, encoder: Encoder, settings: Settings, models: LanguageModels | None
+    search: GapSearch,
+    encoder: Encoder,
+    settings: Settings,
+    models: LanguageModels | None,
+    documents: LibraryDocuments,
 ) -> FillKnowledgeGaps:
     """The gap tool, its judgements a model's where one is named."""
     own = gap_settings(settings)
@@ -230,7 +234,7 @@ def _gap_tool(
         return FillKnowledgeGaps(search, encoder, own, refused=instructing)
     from agent.judgements import gap_tool
 
-    return gap_tool(search, encoder, own, models, instructing)
+    return gap_tool(search, encoder, own, models, instructing, documents.sections)
 
 
 def gap_settings(settings: Settings) -> GapSettings:

@@ -6,6 +6,7 @@ that the graph fills, and returns a short text for the planner beside an artefac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -227,6 +228,9 @@ class AnsweredQuestion(Frozen):
     answer: Literal["", "yes", "no", "depends"] = ""
 
 
+PHRASE = re.compile(r"[A-Za-z]{2,} +[A-Za-z]{2,}")  # English words, which a Chinese text has no two of in a row
+
+
 class Gap(Frozen):
     """A knowledge requirement and what covers it (evidence ids; empty while it is a gap).
 
@@ -242,7 +246,8 @@ class Gap(Frozen):
     def told(self, language: str) -> str:
         """The requirement as a reader of a language is told it, "" where nobody put it so: a Chinese reader is told no
         English phrase that was searched for."""
-        return self.said or (self.requirement if language != "zh" or language_of(self.requirement) == "zh" else "")
+        own = language != "zh" or (language_of(self.requirement) == "zh" and not PHRASE.search(self.requirement))
+        return self.said or (self.requirement if own else "")
 
 
 class DocumentReading(Frozen):
