@@ -147,7 +147,11 @@ def assemble(
     )
     parts = Parts(
         triage=TriageLocal(
-            documents.on_subject, names.diseases_in, InEnglish(names.found_in, library.by_words), graph.stated
+            documents.on_subject,
+            names.diseases_in,
+            InEnglish(names.found_in, library.by_words),
+            graph.stated,
+            hypotheses=models is not None and models.judged_by_model("answer"),
         ),
         gate=open_gate(settings.gate, encoder),
         planner=planner(settings, PlannerLocal(documents.holds)),
@@ -157,7 +161,7 @@ def assemble(
                 searched_ahead(search, settings, models),
                 passage_tool(settings, documents, encoder, search.full_texts),
                 rare.tool(LookupDifferential(graph)),
-                _gap_tool(GapSearch(search.planned_by(by_rules)), encoder, settings, models),
+                _gap_tool(GapSearch(search.planned_by(by_rules)), encoder, settings, models, documents),
                 answered,
             ],
         ),
@@ -220,7 +224,11 @@ def document_filter(settings: Settings, local: DocumentFilter) -> DocumentFilter
 
 
 def _gap_tool(
-    search: GapSearch, encoder: Encoder, settings: Settings, models: LanguageModels | None
+    search: GapSearch,
+    encoder: Encoder,
+    settings: Settings,
+    models: LanguageModels | None,
+    documents: LibraryDocuments,
 ) -> FillKnowledgeGaps:
     """The gap tool, its judgements a model's where one is named."""
     own = gap_settings(settings)
@@ -228,7 +236,7 @@ def _gap_tool(
         return FillKnowledgeGaps(search, encoder, own, refused=instructing)
     from agent.judgements import gap_tool
 
-    return gap_tool(search, encoder, own, models, instructing)
+    return gap_tool(search, encoder, own, models, instructing, documents.sections)
 
 
 def gap_settings(settings: Settings) -> GapSettings:

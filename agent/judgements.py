@@ -32,7 +32,7 @@ from tools.gaps.by_model import ExplorerByModel, GeneratorByModel, SummariserByM
 from tools.gaps.contract import GapFinder, GapSettings
 from tools.gaps.local import GapFinderInSteps
 from tools.gaps.reading import GapFinderByModel
-from tools.gaps.tool import FillKnowledgeGaps, Refused, Searcher
+from tools.gaps.tool import FillKnowledgeGaps, Refused, Searcher, Sections
 
 Judged = Callable[[LanguageModel, Parts, Settings, Encoder], Any]
 
@@ -143,6 +143,7 @@ def gap_tool(
     settings: GapSettings,
     models: LanguageModels,
     refused: Refused = lambda _: (),
+    sections: Sections = lambda _: (),
 ) -> FillKnowledgeGaps:
     """The tool; where a role is local, the local judgement.
 
@@ -155,7 +156,10 @@ def gap_tool(
     if models.judged_by_model("background") and read and not beside:
         writes = GeneratorByModel(models.of("background"), together=together)
     finder = _finder(settings, models)
-    return FillKnowledgeGaps(search, encoder, settings, finder=finder, generator=writes, beside=beside, refused=refused)
+    whole = {"sections": sections} if isinstance(finder, GapFinderByModel) else {}
+    return FillKnowledgeGaps(
+        search, encoder, settings, finder=finder, generator=writes, beside=beside, refused=refused, **whole
+    )
 
 
 def _finder(settings: GapSettings, models: LanguageModels) -> GapFinder:

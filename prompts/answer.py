@@ -89,7 +89,7 @@ def _run(background: str | None, document: str, first: str | None, other: str | 
 def _part(value: Any) -> Any:
     """The part as the schema writes it; what is none of them is left to the place of the statement."""
     said = str(value).strip().lower()
-    return said if said in ("diagnosis", "next", "urgent") else "next"
+    return said if said in ("asked", "diagnosis", "next", "urgent") else "next"
 
 
 def word_of(value: Any) -> str:
@@ -147,9 +147,10 @@ class ChoiceReply(Lenient):
 
 
 class CaseStatementReply(StatementReply):
-    """A sentence on a case: a diagnosis, named by ``diagnosis``, what to do next, or when to seek urgent help."""
+    """A sentence on a case: whether it is what was asked, a diagnosis, both named by ``diagnosis``, what to do next, or
+    when to seek urgent help."""
 
-    part: Annotated[Literal["diagnosis", "next", "urgent"], BeforeValidator(_part)] = "next"
+    part: Annotated[Literal["asked", "diagnosis", "next", "urgent"], BeforeValidator(_part)] = "next"
     diagnosis: Word = ""
 
 

@@ -52,10 +52,12 @@ class NeedReply(Lenient):
 
 
 class MissingReply(Lenient):
-    """What no document says: the need that it belongs to, 0 for a new one, and what to search for."""
+    """What no document says: the need that it belongs to, 0 for a new one, what to search for, and the need in the
+    reader's language where that is not English."""
 
     need: Number = 0
     query: str
+    said: Text = ""
 
     @model_validator(mode="before")
     @classmethod

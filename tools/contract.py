@@ -6,6 +6,7 @@ that the graph fills, and returns a short text for the planner beside an artefac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,6 +16,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from tools.evidence import Evidence, Frozen
 from tools.recorder import NullRecorder, Recorder
+from tools.text.language import language_of
 
 # A line of a ranking of rare diseases: what the ontology's room makes and a differential carries.
 
@@ -228,15 +230,26 @@ class AnsweredQuestion(Frozen):
     answer: Literal["", "yes", "no", "depends"] = ""
 
 
+PHRASE = re.compile(r"[A-Za-z]{2,} +[A-Za-z]{2,}")  # English words, which a Chinese text has no two of in a row
+
+
 class Gap(Frozen):
     """A knowledge requirement and what covers it (evidence ids; empty while it is a gap).
 
-    ``query`` is what is searched for, "" where no words would find it.
+    ``query`` is what is searched for, "" where no words would find it. ``said``: the requirement in the language of the
+    turn, where a model put it so.
     """
 
     requirement: str
     query: str
     covered_by: tuple[str, ...] = ()
+    said: str = ""
+
+    def told(self, language: str) -> str:
+        """The requirement as a reader of a language is told it, "" where nobody put it so: a Chinese reader is told no
+        English phrase that was searched for."""
+        own = language != "zh" or (language_of(self.requirement) == "zh" and not PHRASE.search(self.requirement))
+        return self.said or (self.requirement if own else "")
 
 
 class DocumentReading(Frozen):

@@ -57,6 +57,7 @@ OPTION = re.compile(r"^(\w+)(?:\. (.*))?$", re.MULTILINE)
 OPENS = re.compile(r"(Yes|No|It depends)\b")  # a short answer
 SAYS = {"Yes": "yes", "No": "no", "It depends": "depends"}
 DENIED = re.compile(r"\b(?:no|not|cannot|never)\b|n't\b", re.IGNORECASE)
+SAME = "same page"  # how a section is shown of which another stands on the line before
 UNREAD = " | not read | "  # how the choice is shown a document that no reading told of
 ORIGIN = re.compile(r"^\[(\d+)\] (generated|retrieved) ", re.MULTILINE)
 BACKGROUND = "B1"
@@ -193,7 +194,11 @@ def _selection(request: Request) -> Reply:
 def _choosing(request: Request) -> Reply:
     """Documents that a reading told of before others, and those first that hold most of the question's words."""
     wanted = set(words(after(request, "Question"), MANY))
-    lines = {int(m[1]): m[0] for m in DOCUMENT.finditer(asked(request))}
+    lines, title = dict[int, str](), ""
+    for found in DOCUMENT.finditer(asked(request)):
+        named = found[0].partition("] ")[2].partition(". ")[0]
+        title = title if named == SAME else named
+        lines[int(found[1])] = found[0].replace(SAME, title, 1)
     near = sorted(lines, key=lambda n: (UNREAD in lines[n], -len(wanted & set(words(lines[n], MANY)))))
     kept = {"covers": [1], "reason": "It is near.", "stance": "supports", "support": 0.9, "sentences": [1]}
     return {"keep": [{"number": n, **kept} for n in near[:KEPT]]}

@@ -224,13 +224,15 @@ class AnswererByModel:
         reply, spent = await self._model.structured(
             "answer_case", CaseReply, on_text=teller(), rule=sources.rule, documents=sources.shown, **values
         )
-        said = reply.statements[: self._settings.case_statements]
+        ordered = sorted(reply.statements, key=lambda s: s.part != "asked")  # what was asked leads
+        said = ordered[: self._settings.case_statements]
         about = [diagnosis_of(s, view, self._local.diseases) for s in said]
         claims = [claim_of(s, d, view, self._local.diseases) for s, d in zip(said, about, strict=True)]
-        written = (await self._writer.written(claims, view, sources, spent)).beside(reply.statements[len(said) :])
+        written = (await self._writer.written(claims, view, sources, spent)).beside(ordered[len(said) :])
         statements: list[Statement] = []
         diagnoses: dict[str, Diagnosis] = {}
-        for diagnosis, shown in zip(about, written.shown, strict=True):
+        listed = [d if s.part == "diagnosis" else None for s, d in zip(said, about, strict=True)]
+        for diagnosis, shown in zip(listed, written.shown, strict=True):
             told = shown or (unsupported(diagnosis, view) if diagnosis is not None else None)
             if told is not None and diagnosis is not None and diagnosis.name.casefold() not in diagnoses:
                 diagnoses[diagnosis.name.casefold()] = diagnosis
@@ -344,7 +346,8 @@ def diagnosis_of(said: CaseStatementReply, view: AnswerView, diseases: Synonyms)
 
     ``diseases`` gives the diseases of the graph that a text names, with their other names.
     """
-    return diagnosis_named(said.diagnosis, view, diseases, said.text) if said.part == "diagnosis" else None
+    named = said.part in ("asked", "diagnosis")
+    return diagnosis_named(said.diagnosis, view, diseases, said.text) if named else None
 
 
 def diagnosis_named(name: str, view: AnswerView, diseases: Synonyms, text: str = "") -> Diagnosis | None:

@@ -14,6 +14,7 @@ from graphs.answering.notices import notice
 from graphs.answering.prose import plain_text
 from graphs.answering.sources import open_points
 from graphs.judging.orders import speaks_to_machines
+from tools.contract import unique
 from tools.evidence import Evidence, Origin, Statement
 from tools.gaps.contract import Generator, Inquiry
 from tools.gaps.local import GeneratorLocal
@@ -43,6 +44,12 @@ class BackgroundBeside:
         return await self._generator.write(inquiry, open_)
 
 
+def _need(requirement: str, view: AnswerView) -> str:
+    """A need as the reader is told it."""
+    told = next((g.told(view.language) for g in view.gaps if g.requirement == requirement), requirement)
+    return told or messages(view.language)["gap.question"]
+
+
 def with_general(draft: Draft, view: AnswerView, beside: Sequence[Evidence]) -> Draft:
     """The draft with what a model wrote of needs that stayed open, and no statement rests on, as general knowledge.
 
@@ -54,9 +61,9 @@ def with_general(draft: Draft, view: AnswerView, beside: Sequence[Evidence]) -> 
     for item in (*view.background, *beside):
         text = plain_text(item.text) if item.title in wanted and item.id not in used else ""
         if text and not references_in(text) and not speaks_to_machines(text):
-            said = messages(view.language).say("case.general", need=item.title, text=text)
+            said = messages(view.language).say("case.general", need=_need(item.title, view), text=text)
             told.append(Statement(text=said, origin=Origin.PARAMETRIC))
-    on = [item.title for item in beside if item.title in wanted]
+    on = unique([_need(item.title, view) for item in beside if item.title in wanted])
     notices = [notice("background_generated", view.language, "; ".join(on))] if on else []
     return draft.model_copy(
         update={

@@ -46,6 +46,7 @@ OPENING = 2  # of an entry of the graph: its group, how common it is and at what
 TYPICAL = re.compile(
     r"\b(?:almost always|usually|made less likely|red flags?)\b|几乎总是|通常|不支持|警示征象", re.IGNORECASE
 )
+TREATED = re.compile(r"\bis (?:[\w-]+ ){0,3}treated with\b|用以下方法治疗")  # what treats it, of an entry of the graph
 # a sentence that begins so speaks of what the one before it tells
 REFERS = re.compile(
     r"(?:it|its|they|their|this|that|these|those|such|both|he|she|however|but|otherwise|instead|then|therefore|thus)\b"
@@ -61,12 +62,14 @@ class Sources:
     Attributes:
         documents: may be cited. numbers: of each, from 1, the sentences of it that are shown.
         background: generated text, shown by the policy.
+        brief: of a document title and section alone are told, for who has read the rest.
     """
 
     documents: tuple[Evidence, ...]
     numbers: tuple[tuple[int, ...], ...] = ()
     background: tuple[Evidence, ...] = ()
     policy: Generated = "context"
+    brief: bool = False
 
     def document(self, label: str) -> Evidence | None:
         """The document of a label (``3``, ``3.2``), None for one that was not given."""
@@ -105,14 +108,14 @@ class Sources:
 
     def around(self, labels: Iterable[str], alone: Iterable[str] = ()) -> Sources:
         """The same documents under the same numbers, with the sentences of some labels and their neighbours, and those
-        of others ``alone``; no background."""
+        of others ``alone``; briefly, and no background."""
         wanted, others = ([label.partition(".")[::2] for label in some] for some in (labels, alone))
         kept: list[tuple[int, ...]] = []
         for at, shown in enumerate(self.numbers, start=1):
             own, single = ({_whole(n) for d, n in some if d == str(at) and n} for some in (wanted, others))
             near = _with_neighbours(own, shown)
             kept.append(tuple(n for n in shown if n in near or n in single))
-        return replace(self, numbers=tuple(kept), background=())
+        return replace(self, numbers=tuple(kept), background=(), brief=True)
 
     @property
     def rule(self) -> str:
@@ -124,7 +127,7 @@ class Sources:
         """The documents: a line with number, origin and title, then one for each sentence; then the background."""
         lines: list[str] = []
         for at, (document, numbers) in enumerate(zip(self.documents, self.numbers, strict=True), start=1):
-            lines += _lines(at, document, numbers) if numbers else []
+            lines += _lines(at, document, numbers, brief=self.brief) if numbers else []
         if self.background:
             lines.append("\nBackground, not evidence:")
             lines += [f"[B{n}] {one_line(e.text, BACKGROUND)}" for n, e in enumerate(self.background, start=1)]
@@ -137,7 +140,8 @@ def sources_of(view: AnswerView, entries: Sequence[Evidence] = (), policy: Gener
     Of a document that a model has read only what it named is shown, with a neighbour each side, of a short one with
     what it refers to; and nothing of one that says nothing to the question while others do. Of pieces that overlap each
     sentence is shown once. On the direct path nothing was retrieved: the graph's entries alone. Of these, those that
-    are `wanted` of a case, and of a long one what is typical or told.
+    are `wanted` of a case, of a long one what is typical or told, and what treats it of what leads alone: of the others
+    it tells nothing apart.
     """
     kept = [*entries, *view.evidence, *(a.evidence for a in view.answered)]
     graph = wanted(view)
@@ -149,7 +153,7 @@ def sources_of(view: AnswerView, entries: Sequence[Evidence] = (), policy: Gener
     first = sorted(speaking, key=lambda e: e.origin is not Origin.CASE)[:MOST]  # given texts first; stable
     background = [e for e in view.evidence if e.origin is Origin.GENERATED and policy != "off"]
     told = [f.name.casefold() for f in view.findings if f.present is not None]
-    numbers = each_once(first, _numbers(first, read, told))
+    numbers = each_once(first, _numbers(first, read, told, _untreated(view)))
     return Sources(tuple(first), tuple(numbers), tuple(background[:MOST]), policy)
 
 
@@ -173,17 +177,36 @@ def _disease_of(evidence_id: str) -> str:
     return EvidenceId.parse(evidence_id).name.split("/")[-1]
 
 
+def _untreated(view: AnswerView) -> frozenset[str]:
+    """The diseases of a case but for the first that the model proposed, or that leads where it proposed none."""
+    found = view.differential
+    if found is None:
+        return frozenset()
+    lines = [*(h.disease for h in found.hypotheses if h.disease is not None), *found.ranking]
+    others = {d.disease for d in lines} | {_disease_of(r.evidence_id) for r in found.rare}
+    return frozenset(others - {d.disease for d in lines[:1]})
+
+
 def _silent(item: Evidence, read: Mapping[str, DocumentReading]) -> bool:
     return item.origin is not Origin.CASE and item.id in read and not read[item.id].sentences
 
 
 def _numbers(
-    documents: Sequence[Evidence], read: Mapping[str, DocumentReading], told: Sequence[str]
+    documents: Sequence[Evidence],
+    read: Mapping[str, DocumentReading],
+    told: Sequence[str],
+    untreated: Collection[str] = (),
 ) -> tuple[tuple[int, ...], ...]:
     """Of each document the sentences that are shown: those that a reading named with their neighbours, of an entry what
     is typical or names what is told, else all that the room has place for. The shortest document is served first, and
     each may have an equal share of what is left."""
     named = [_named(e, read.get(e.id), told) for e in documents]
+    named = [
+        tuple(n for n in numbers if not TREATED.search(sentences(e.text)[n - 1].of(e.text)))
+        if e.origin is Origin.KNOWLEDGE_GRAPH and _disease_of(e.id) in untreated
+        else numbers
+        for e, numbers in zip(documents, named, strict=True)
+    ]
     sizes = [
         sum(len(sentences(e.text)[n - 1].of(e.text)) for n in numbers)
         for e, numbers in zip(documents, named, strict=True)
@@ -239,9 +262,9 @@ def _concluding(text: str, spans: Sequence[Span]) -> Collection[int]:
     return range(first, min(first + 2 * LAST, len(spans) + 1))
 
 
-def _lines(at: int, document: Evidence, numbers: Sequence[int]) -> list[str]:
+def _lines(at: int, document: Evidence, numbers: Sequence[int], *, brief: bool) -> list[str]:
     spans = sentences(document.text)
-    lines = [f"[{at}] {_heading(document)}"]
+    lines = [f"[{at}] {_heading(document, brief=brief)}"]
     before = 0
     for n in numbers:
         lines += [CUT] if n > before + 1 else []
@@ -304,11 +327,12 @@ def question_of(view: AnswerView) -> str:
     return one_line(view.question, QUESTION)
 
 
-def _heading(item: Evidence) -> str:
+def _heading(item: Evidence, *, brief: bool) -> str:
     origin = {Origin.KNOWLEDGE_GRAPH: "knowledge graph", Origin.CASE: "given with the question"}.get(
         item.origin, "retrieved"
     )
-    details = [origin, *(d for d in (item.level, item.date, item.title, item.section) if d)]
+    told = () if brief else (origin, item.level, item.date)
+    details = [d for d in (*told, item.title, item.section) if d] or [origin]
     return one_line(", ".join(details), 300)
 
 

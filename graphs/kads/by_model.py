@@ -24,7 +24,7 @@ from tools.contract import Differential, DocumentReading, Finding, Gap, unique
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin
 from tools.gaps.local import COLON, USEFUL, coverage_matrix
-from tools.gaps.reading import document_line
+from tools.gaps.reading import by_page, document_line, need_shown
 from tools.text.numbered import LONGEST, each_once, telling, within, without_repeats
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
@@ -181,7 +181,7 @@ FAR = "far from the question and from all that is needed"
 REPEATED = "its sentences stand in others"
 BESIDE = "background, beside what was retrieved and in the place of none of it"
 LEFT_OUT = "left out by the model"
-BEGINNING = 40  # ours: characters of a sentence that was read and named already
+BEGINNING = 30  # ours: characters of a sentence that was read and named already
 
 
 class ChoosingSettings(Frozen):
@@ -318,6 +318,7 @@ class ChooserByModel:
         shown = documents[: self._settings.shown]
         if self._settings.shuffle:
             shown = drawn(shown, question)
+        shown = by_page(shown)
         read = {r.evidence_id: r for r in context.readings}
         case = is_case(context.kind, context.findings, context.differential)
         told = case_told(question, context.findings, context.differential, self._settings.leading)
@@ -326,7 +327,7 @@ class ChooserByModel:
             ChoosingReply,
             limit=str(limit),
             asked=told if case else f"Question: {one_line(question, QUESTION)}",
-            needs=listed(wanted),
+            needs=listed([need_shown(need, question) for need in wanted]),
             documents=self._shown(
                 shown, read, room, _answers(context.gaps, wanted), " ".join([question, *wanted]), case=case
             ),
@@ -365,15 +366,15 @@ class ChooserByModel:
             best = _telling(d, share, wanted) if d.id not in read else ()
             fresh[d.id] = tuple(n for n in numbers if n in best) or numbers[:1]
         lines = []
-        for n, document in enumerate(documents, start=1):
+        for n, (document, before) in enumerate(zip(documents, (None, *documents), strict=False), start=1):
             reading = read.get(document.id)
             if reading is None:
-                lines.append(document_line(n, document, fresh[document.id], "not read"))
+                lines.append(document_line(n, document, fresh[document.id], "not read", before=before))
             else:
                 needs = ", ".join(map(str, answers.get(document.id, ())))
                 remark = f"{reading.stance} | answers {needs}" if needs else reading.stance
                 longest = BEGINNING if needs and not case else LONGEST
-                lines.append(document_line(n, document, reading.sentences, remark, longest))
+                lines.append(document_line(n, document, reading.sentences, remark, longest, before))
         return "\n".join(lines)
 
     async def _locally(

@@ -20,10 +20,10 @@ from graphs.state import State
 from graphs.triage.contract import Kind, RedFlag
 from graphs.triage.facts import changes_in
 from prompts.metering import Usage as ModelUsage
-from tools.contract import Differential, Notice, RankedDisease, Severity, ToolArtifact
+from tools.contract import Differential, Gap, Notice, RankedDisease, Severity, ToolArtifact
 from tools.evidence import Evidence, SameWork
+from tools.gaps.tool import points_told
 from tools.literature.strategy import works_among
-from tools.messages import messages
 from tools.notices import noted
 
 RANKED = (Kind.CASE, Kind.EXPLAIN)  # kinds of turn whose answer carries the case's differential
@@ -96,7 +96,8 @@ def build(
     flags = [RedFlag(**f) for f in state["red_flags"]]
     told = beside_flags(differential, flags, state["kind"]) if state["kind"] in RANKED else None
     shown = told or Differential()
-    notices = _still_open([Notice(**n) for n in state["notices"]], draft, state["language"])  # type: ignore[arg-type]
+    gaps = context.load_list(Gap, state["gaps_key"])
+    notices = _still_open([Notice(**n) for n in state["notices"]], draft, gaps, state["language"])  # type: ignore[arg-type]
     notices += draft.notices
     notices += more
     notices.sort(key=lambda n: n.severity is not Severity.DANGER)  # what must not be given leads
@@ -136,12 +137,14 @@ def build(
     return with_review(answer, context.text(state.get("case_key", "")) if _on_case(state) else "")
 
 
-def _still_open(notices: Sequence[Notice], draft: Draft, language: str) -> list[Notice]:
+def _still_open(notices: Sequence[Notice], draft: Draft, gaps: Sequence[Gap], language: str) -> list[Notice]:
     """The notices of the research, without the points that the answer has covered since, where it tells which."""
     if draft.left_open is None:
         return list(notices)
     told = [n for n in notices if n.code != OPEN]
-    left = [notice(OPEN, language, messages(language).joined(draft.left_open))] if draft.left_open else []
+    said = {gap.requirement: gap.told(language) for gap in gaps}
+    points = [said.get(point, point) for point in draft.left_open]
+    left = [notice(OPEN, language, points_told(points, language))] if points else []
     return [*told, *left]
 
 

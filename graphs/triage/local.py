@@ -64,6 +64,17 @@ WHAT_IT_IS = re.compile(
     r"会不会是|可能是|(?:可能的?|什么)(?:病因|诊断|原因)|(?:病因|诊断|原因)是什么",
     re.IGNORECASE,
 )
+# A closed question whether a patient has what it names, by its end: "is this likely to be", "does she have"; ours.
+HAS_IT = re.compile(
+    r"\b(?:(?:is|could|might|may|can|would) (?:it|this|that)|(?:does|do|could|might|may|can|has|have) "
+    r"(?:i|he|she|they|(?:my|the|our|this) \w+) (?:\w+ly )?(?:have|has|got|be having|be suffering from|suffer from))"
+    r"(?: (?:(?:more |most )?likely|possibly|probably|really|still|just|to be|be|due to|caused by|because of|from|"
+    r"a|an|the|case of|form of|sign of|acute|early))*(?P<named>(?: [\w'-]+){1,6})\W*$|"
+    r"^\W*is(?P<likely>(?: [\w'-]+){1,6}) "
+    r"(?:likely|possible|probable|(?:the )?(?:most )?likely (?:cause|diagnosis))\W*$|"
+    r"(?:是|会是|属于|得了|得的是|患有|有没有|有)(?P<zh>[\u4e00-\u9fff]{2,10}?)(?:的可能)?(?:吗|么|呢)?[?？]?\s*$",
+    re.IGNORECASE,
+)
 SOMEBODY = re.compile(r"\b(?:i|i'm|i've|my|me|he|she|his|her|him|they|them)\b|我|他|她", re.IGNORECASE)
 
 
@@ -88,11 +99,13 @@ def classify(
     has_options: bool = False,
     on_subject: OnSubject | None = None,
     diseases: Diseases | None = None,
+    hypotheses: bool = False,
 ) -> Verdict:
     """The kind of a message; FOLLOW_UP is decided before, from the pending question.
 
     A message is out of scope only when it is surely of another field and ``on_subject`` finds nothing on it; whatever
-    else is not told apart is searched. ``diseases`` gives the diseases that a text names.
+    else is not told apart is searched. ``diseases`` gives the diseases that a text names. ``hypotheses``: whether a
+    patient has what a question names is a case.
     """
     if not any(c.isalnum() for c in text):
         return Verdict(Kind.OUT_OF_SCOPE, "nothing was said")
@@ -123,7 +136,7 @@ def classify(
         return said
     if away:
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field, and the library holds nothing on it; {_likely(read)}")
-    return _by_sort(text, read)
+    return _by_sort(text, read, diseases if hypotheses else None)
 
 
 def _completed(text: str, session: SessionView) -> str:
@@ -175,8 +188,10 @@ def _likely(read: Sorted) -> str:
     return f"{read.best.value} at {read.of(read.best):.2f}"
 
 
-def _by_sort(text: str, read: Sorted) -> Verdict:
-    """The kind of a message that stands on its own."""
+def _by_sort(text: str, read: Sorted, diseases: Diseases | None) -> Verdict:
+    """The kind of a message that stands on its own; with ``diseases`` whether it is one of them is a case."""
+    if diseases is not None and read.patient and _asks_if_it_is(text, diseases):
+        return Verdict(Kind.CASE, f"asks whether a patient has what it names; {_likely(read)}")
     if read.best is Sort.PATIENT_QUESTION and WHAT_IT_IS.search(text):
         return Verdict(Kind.CASE, f"asks what a patient has; {_likely(read)}")
     if read.best is Sort.CASE and _asks_for_knowledge(text, read):
@@ -195,6 +210,17 @@ def _asks_for_knowledge(text: str, read: Sorted) -> bool:
     says = len(WORDS.findall(last)) >= SAYS or medicines_in(last)
     closed = last in asked and says and questions.is_closed(last)
     return bool(closed) or any(sorted_as(part).best is Sort.QUESTION for part in asked)
+
+
+def _asks_if_it_is(text: str, diseases: Diseases) -> bool:
+    """Whether a message tells of a patient and asks at its end whether they have a disease that it names."""
+    *told, last = questions.parts(text) or [""]
+    found = HAS_IT.search(last) if told else None
+    if found is None:
+        return False
+    named = found["named"] or found["likely"] or found["zh"] or ""
+    further = named.split(maxsplit=1)[1:] if found["zh"] is None else []  # the name begins what was asked
+    return bool(diseases(named)) and not (further and diseases(further[0]) == diseases(named))
 
 
 def _in_session(text: str, session: SessionView, read: Sorted, asked: Asked, *, corrects: bool) -> Verdict | None:
@@ -247,6 +273,8 @@ class TriageLocal:
         diseases: ids of the diseases that a text names; None knows none.
         english: puts Chinese questions into the library's language.
         findings: ids of the findings that a text states; None reads a yes as a yes whatever follows it.
+        hypotheses: a patient's story that ends in whether it is a disease is a case, as a model answers it; else one
+            that reads as a question of evidence is that.
     """
 
     def __init__(
@@ -255,8 +283,10 @@ class TriageLocal:
         diseases: Diseases | None = None,
         english: English = lambda _: "",
         findings: Findings | None = None,
+        *,
+        hypotheses: bool = False,
     ) -> None:
-        self._findings = findings
+        self._findings, self._hypotheses = findings, hypotheses
         self._on_subject = on_subject
         self._diseases = diseases
         self._english = english
@@ -279,7 +309,14 @@ class TriageLocal:
         language = _language(text, session)
         parsed = parse_options(text)
         chosen = bool(parsed.options) or (session.options and VIGNETTE.match(text) is not None)
-        verdict = classify(text, session, has_options=chosen, on_subject=self._on_subject, diseases=self._diseases)
+        verdict = classify(
+            text,
+            session,
+            has_options=chosen,
+            on_subject=self._on_subject,
+            diseases=self._diseases,
+            hypotheses=self._hypotheses,
+        )
         if chosen and verdict.kind is Kind.MULTIPLE_CHOICE:
             return TriageDecision(
                 kind=Kind.MULTIPLE_CHOICE, language=language, question=parsed.stem or text, options=parsed.options,

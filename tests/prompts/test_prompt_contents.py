@@ -52,7 +52,7 @@ ANSWERS: Table = {
     )),
 }  # fmt: skip
 ON_DOCUMENTS: Table = {
-    "reading": (ReadingReply, "points question diseases needs documents", (
+    "reading": (ReadingReply, "points language question diseases needs documents", (
         "[3.2]", "`stance`", "`sentences`", "`supports`", "for or against", "0 for a new", "nothing about a person",
     )),
     "choosing": (ChoosingReply, "limit asked needs documents", (

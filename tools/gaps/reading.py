@@ -15,15 +15,19 @@ from prompts.research import DocumentReply, ReadingReply
 from prompts.shown import one_line
 from tools.contract import DocumentReading, Gap
 from tools.evidence import Evidence
-from tools.gaps.by_model import POINT, QUESTION
+from tools.gaps.by_model import LANGUAGES, POINT, QUESTION
 from tools.gaps.contract import GapFinder, GapSurvey, Inquiry
 from tools.gaps.local import nearest
 from tools.gaps.requirements import query_of
 from tools.passages.contract import context_of
+from tools.text.language import language_of
 from tools.text.numbered import LONGEST, each_once, numbered, within
 from tools.text.sentences import sentences
 
 ROOM = 24_000  # ours: characters of all documents together, some 6,000 tokens
+REPEATED = 0.5  # ours: share of the question from which a need does not say it again
+ASKED = "what is asked"  # stands for it there
+SAME = "same page"  # stands for the title of the line before
 LEAST = 3_000  # ours: characters that any document may have: a long abstract whole
 
 
@@ -51,15 +55,21 @@ class GapFinderByModel:
     async def _by_model(self, inquiry: Inquiry, documents: Sequence[Evidence]) -> GapSurvey:
         room = max(ROOM // len(documents), LEAST)
         needs = inquiry.requirements
+        documents = by_page(documents)
         shown = each_once(documents, [within(d.text, room) for d in documents])
         reply, _ = await self._model.structured(
             "reading",
             ReadingReply,
             points=str(self._points),
+            language=LANGUAGES["zh" if inquiry.language == "zh" else "en"],
             question=one_line(inquiry.asked, QUESTION),
             diseases="; ".join(one_line(d, POINT) for d in inquiry.diseases) or "none",
-            needs="\n".join(f"{n}. {one_line(need, POINT)}" for n, need in enumerate(needs, start=1)) or "not said",
-            documents="\n".join(map(document_line, count(1), documents, shown)),
+            needs="\n".join(f"{n}. {need_shown(need, inquiry.question)}" for n, need in enumerate(needs, start=1))
+            or "not said",
+            documents="\n".join(
+                document_line(n, document, only, before=before)
+                for n, document, only, before in zip(count(1), documents, shown, (None, *documents), strict=False)
+            ),
         )
         if not (reply.documents or reply.needs or reply.missing):
             raise InvalidReplyError("The language model said nothing of the documents.", "Try again.")
@@ -79,13 +89,14 @@ class GapFinderByModel:
         needs = inquiry.requirements
         missing: dict[int | str, Gap] = {}
         for item in reply.missing:
-            query = one_line(item.query, POINT)
+            query, said = one_line(item.query, POINT), one_line(item.said, POINT)
+            said = said if language_of(said) == inquiry.language != "en" else ""
             if item.need in covers:
                 if not covers[item.need]:
                     need = needs[item.need - 1]
-                    missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need)))
+                    missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need), said=said))
             elif query and sum(isinstance(key, str) for key in missing) < self._points:
-                missing.setdefault(query.casefold(), Gap(requirement=query, query=query))
+                missing.setdefault(query.casefold(), Gap(requirement=query, query=query, said=said))
         if inquiry.named or not useful:
             for n, need in enumerate(needs, start=1):
                 if not covers[n]:
@@ -96,12 +107,32 @@ class GapFinderByModel:
         return (*missing.values(), *covered)
 
 
+def need_shown(need: str, question: str) -> str:
+    """A need on one line; what it repeats of the question, which stands above it, is not said again."""
+    asked, colon, aspect = need.partition(": ")
+    again = question != need and len(asked) >= REPEATED * len(question) and asked.casefold() in question.casefold()
+    return one_line(f"{ASKED}{colon}{aspect}" if again else need, POINT)
+
+
+def by_page(documents: Sequence[Evidence]) -> list[Evidence]:
+    """The documents in their order, the sections of a page behind its first one."""
+    places = {document.document_id: place for place, document in reversed(list(enumerate(documents)))}
+    return sorted(documents, key=lambda document: places[document.document_id])
+
+
 def document_line(
-    number: int, document: Evidence, only: Sequence[int], remark: str = "", longest: int = LONGEST
+    number: int,
+    document: Evidence,
+    only: Sequence[int],
+    remark: str = "",
+    longest: int = LONGEST,
+    before: Evidence | None = None,
 ) -> str:
     """A document on one line: its number, title and section, a remark, and its numbered sentences, each of so many
-    characters."""
-    named = one_line(context_of(document.title, document.section), 300)
+    characters. A section of the page ``before`` it has no title: that stands on the line above."""
+    same = before is not None and (before.document_id, before.title) == (document.document_id, document.title)
+    title = SAME if same and document.section else document.title
+    named = one_line(context_of(title, document.section), 300)
     return " | ".join(
         part for part in (f"[{number}] {named}".strip(), remark, numbered(number, document.text, only, longest)) if part
     )

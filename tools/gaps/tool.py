@@ -27,12 +27,22 @@ from tools.notices import noted
 from tools.recorder import StrategyRecorder
 from tools.text.numbered import without_repeats
 
+PAGES = 3  # ours: pages of which all sections are weighed, those that cover most
+Sections = Callable[[str], Sequence[Evidence]]
+"""The pieces of a document, by its id."""
 Refused = Callable[[Iterable[Evidence]], Collection[str]]
 
 
 def refusal(language: str) -> Notice:
     """The tool was called before anything was retrieved."""
     return noted("gaps_before_retrieval", language, Severity.WARNING)
+
+
+def points_told(points: Sequence[str], language: str) -> str:
+    """Open points for a reader; of those that nobody put into their language ("") how many there are."""
+    untold = sum(not point for point in points)
+    more = [messages(language).say("gap.points", count=untold)] if untold else []
+    return messages(language).joined([*unique(filter(None, points)), *more])
 
 
 def gap_notices(
@@ -43,11 +53,12 @@ def gap_notices(
         noted("gap_search_failed", language, Severity.WARNING, detail=what)
         for what in unique([error.what for error in errors])
     ]
-    missing = [gap.requirement for gap in gaps if not gap.covered_by]
+    told = {gap.requirement: gap.told(language) for gap in gaps}
+    missing = [told[gap.requirement] for gap in gaps if not gap.covered_by]
     if missing:
-        notices.append(noted("gaps_left_open", language, detail="; ".join(missing)))
+        notices.append(noted("gaps_left_open", language, detail=points_told(missing, language)))
     if background:
-        on = unique([item.title or messages(language)["gap.question"] for item in background])
+        on = unique([told.get(item.title) or messages(language)["gap.question"] for item in background])
         notices.append(noted("background_generated", language, detail="; ".join(on)))
     return notices
 
@@ -76,6 +87,7 @@ class FillKnowledgeGaps:
         finder, generator: the judgements; the local ones by default.
         beside: background is written later, beside the answer, and stands in where every search fails.
         refused: ids of documents that no model may read, because they give orders to whoever reads them by machine.
+        sections: of a page that was found, so that what covers a need best is read, found or not; none by default.
     """
 
     name = "fill_knowledge_gaps"
@@ -91,12 +103,14 @@ class FillKnowledgeGaps:
         generator: Generator | None = None,
         beside: bool = False,
         refused: Refused = lambda _: (),
+        sections: Sections = lambda _: (),
     ) -> None:
         self._search, self._encoder, self._settings = search, encoder, settings or GapSettings()
         self._finder = finder or GapFinderInSteps(
             own_requirements=self._settings.own_requirements, unretrieved=self._settings.unretrieved
         )
         self._generator, self._beside, self._refused = generator or GeneratorLocal(), beside, refused
+        self._sections = sections
 
     @cached_property
     def description(self) -> str:
@@ -113,6 +127,9 @@ class FillKnowledgeGaps:
             return ToolArtifact(tool=self.name, outcome=Outcome.REFUSED, notices=[refusal(context.language)])
         inquiry = await asyncio.to_thread(self._inquiry, arguments, context)
         documents = await asyncio.to_thread(self._documents, inquiry, context.evidence)
+        known = {item.id for item in context.evidence}
+        brought = [d for d in documents if d.id not in known]
+        held = [*context.evidence, *brought]
         if documents and self._settings.points:
             context.tell("documents", n=len(documents))
         survey = await self._finder.find(inquiry, documents) if self._settings.points else GapSurvey()
@@ -126,11 +143,11 @@ class FillKnowledgeGaps:
         searching = replace(context, recorder=(searched := StrategyRecorder(context.recorder)))
         results = await asyncio.gather(*(self._find(gap, searching) for gap in asked), return_exceptions=True)
         found, errors = _sorted_out(results)
-        known = {item.id for item in context.evidence}
+        known = {item.id for item in held}
         fresh = [item for item in merge_evidence(found) if item.id not in known]
         if found:
             counted = {e.id for e in found} - set(useless)
-            gaps = await asyncio.to_thread(self._covered_now, gaps, [*context.evidence, *fresh], counted)
+            gaps = await asyncio.to_thread(self._covered_now, gaps, [*held, *fresh], counted)
         background = await self._background(inquiry, [g.requirement for g in gaps if not g.covered_by], context.tell)
         if errors and len(errors) == len(results) and not background and not self._beside:
             raise errors[0]
@@ -151,7 +168,7 @@ class FillKnowledgeGaps:
         return ToolArtifact(
             tool=self.name,
             outcome=_outcome(bool(fresh or background) or not missing, bool(errors)),
-            evidence=[*fresh, *background],
+            evidence=[*brought, *fresh, *background],
             gaps=gaps,
             readings=list(survey.readings),
             notices=notices,
@@ -185,7 +202,7 @@ class FillKnowledgeGaps:
     def _documents(self, inquiry: Inquiry, evidence: Sequence[Evidence]) -> list[Evidence]:
         """The retrieved documents that are read, those that cover most first, and none that only repeats others.
 
-        Then come pieces of their pages that cover a need better than all of these.
+        Then come pieces of their pages that cover a need better than all of these, found or not.
         """
         refused = set(self._refused(evidence))
         kept = [e for e in usable(evidence) if e.origin is Origin.RETRIEVED and e.kind != "record"]
@@ -194,12 +211,25 @@ class FillKnowledgeGaps:
         read, left = ranked[: self._settings.documents], ranked[self._settings.documents :]
         pages = {d.document_id for d in read}
         beside = [d for d in left if d.document_id in pages]
+        further = self._further(unique([d.document_id for d in read])[:PAGES], ranked)
+        rows = coverage_matrix(inquiry.requirements, further, self._encoder)
+        covers = dict(inquiry.coverage) | {d.id: column for d, column in zip(further, rows.T.tolist(), strict=True)}
+        refused = set(self._refused(further))
+        beside += [d for d in further if d.id not in refused]
         for need in range(len(inquiry.requirements) if beside else 0):
-            best = max(beside, key=lambda d: inquiry.coverage[d.id][need])
-            covered = max(inquiry.coverage[d.id][need] for d in read)
-            if best not in read and inquiry.coverage[best.id][need] > covered:
+            best = max(beside, key=lambda d: covers[d.id][need])
+            covered = max(covers[d.id][need] for d in read)
+            if best not in read and covers[best.id][need] > covered:
                 read.append(best)
         return read[: self._settings.documents + self._settings.beside]
+
+    def _further(self, pages: Sequence[str], found: Sequence[Evidence]) -> list[Evidence]:
+        """Sections of pages that were not found, as this tool's; none whose sentences all stand in what was."""
+        found_ids = {d.id for d in found}
+        pieces = [s for page in pages for s in self._sections(page) if s.id not in found_ids]
+        fresh = {d.id for d in without_repeats([*found, *pieces])}
+        own = Found(tool=self.name, stream="section")
+        return [p.model_copy(update={"found": (own,)}) for p in usable(pieces) if p.id in fresh]
 
     async def _find(self, gap: Gap, context: ToolContext) -> list[Evidence]:
         limit = self._settings.results

@@ -323,3 +323,9 @@ def test_the_models_first_diagnosis_and_its_order_are_kept(model: Model, told: l
         assert ("not_in_graph" in codes) == own
         if own:
             assert texts[0] == f"{OWN} (not in the knowledge graph) is possible."
+
+
+def test_who_mends_is_told_title_and_section_alone() -> None:
+    page = Sources((of("rash", "Rash", "It itches."),), ((1,),))
+    assert page.shown.startswith("[1] retrieved, ")
+    assert page.around(["1.1"]).shown.splitlines()[0] == "[1] Rash"

@@ -330,3 +330,28 @@ def test_of_a_case_what_names_its_own_medicine_stands(weighs: bool, named: str, 
     said = StatementReply(text=f"Stop the {named}.", cites=["1.1"])
     case = "His ankles swell on amlodipine, and furosemide did not help."
     assert believed(Claim(said, weighs=weighs), Fault("names", named), case) is stands
+
+
+def test_whether_it_is_what_the_case_asks_leads_and_is_no_place_in_the_order(ask: Ask) -> None:
+    answer = citing(SECOND["text"], "2.2", part="asked", diagnosis="Myocarditis")
+    answer["text"] = "Myocarditis is possible, as it usually presents with chest pain."
+    draft, server, _ = ask(saying(LEADER, SECOND, answer), case_of_two())
+    assert told(draft) == [answer["text"], LEADER["text"], SECOND["text"]]
+    assert [d.disease for d in draft.diagnoses] == ["spontaneous-pneumothorax", "myocarditis"]
+    assert "other_order" not in codes(draft)
+    assert "Part `asked`" in str(server.requests[0]["messages"])
+
+
+def test_what_treats_a_disease_is_shown_of_the_first_that_was_proposed_alone(ask: Ask) -> None:
+    own = "Myocarditis is usually treated with isolation."
+    first = graph_entry().model_copy(update={"text": f"{graph_entry().text} It is often treated with a chest drain."})
+    case = case_of_two()
+    entry = case.evidence[1].model_copy(update={"text": f"{MYOCARDITIS} {own}"})
+    case = case.model_copy(update={"evidence": (first, entry, case.evidence[2])})
+    _, server, _ = ask(saying(LEADER, SECOND), case)
+    assert "often treated with a chest drain" in asked(server.requests[0])
+    assert own not in asked(server.requests[0])
+    assert case.differential is not None
+    proposed = case.differential.model_copy(update={"hypotheses": (Hypothesis(name="Myocarditis", disease=OTHER),)})
+    _, server, _ = ask(saying(SECOND), case.model_copy(update={"differential": proposed}))
+    assert own in asked(server.requests[0])

@@ -10,6 +10,8 @@ import pytest
 from graphs.triage.contract import Kind, SessionView, TriageDecision
 from graphs.triage.local import TriageLocal
 from support.written import rows
+from tools.knowledge_graph.loader import STARTER, read_graph
+from tools.knowledge_graph.names import Names
 
 TRIAGE = TriageLocal()
 
@@ -180,3 +182,30 @@ def test_a_patient_of_whom_is_asked_what_it_is_is_a_case(ends: str) -> None:
         "72-year-old man, muddled and weak for five days since sertraline was added to bendroflumethiazide, no fever."
     )
     assert decide(f"{told} {ends}").kind is Kind.CASE
+
+
+NAMED = [
+    ("A 30-year-old woman with palpitations, weight loss and tremor. Is it an overactive thyroid?", Kind.CASE),
+    ("A 33-year-old woman has lost weight, sweats and shakes. Does she have hyperthyroidism?", Kind.CASE),
+    ("58M with a painful big toe, red and hot since last night. Does he have gout?", Kind.CASE),
+    ("45岁女性，乏力、怕冷、体重增加。是不是甲减？", Kind.CASE),
+    ("45岁女性，乏力、怕冷、体重增加。甲减能吃碘盐吗？", Kind.EVIDENCE),
+    ("My father is 70 and has a swollen red knee with fever. Can he take ibuprofen for it?", Kind.EVIDENCE),
+    ("50M with gout in the toe. Is gout likely to come back?", Kind.EVIDENCE),
+    ("She is 28 and 12 weeks pregnant with a cough. Is it dangerous in pneumonia?", Kind.EVIDENCE),
+    ("Is chest pain on exertion likely to be angina?", Kind.EVIDENCE),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), NAMED)
+def test_whether_a_patient_has_what_a_question_names_is_a_case_for_a_model(text: str, kind: Kind) -> None:
+    diseases = Names(read_graph(STARTER)).diseases_in
+    decision = TriageLocal(diseases=diseases, hypotheses=True).decide_now(text, SessionView())
+    assert decision.kind is kind
+    if "Can he take" in text:
+        assert "swollen red knee" in decision.case, "the patient goes along"
+
+
+def test_without_a_model_it_is_what_it_was() -> None:
+    text, _ = NAMED[0]
+    assert TriageLocal(diseases=Names(read_graph(STARTER)).diseases_in).decide_now(text, SessionView()).closed

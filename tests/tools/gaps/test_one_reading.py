@@ -18,7 +18,8 @@ from tools.contract import DocumentReading
 from tools.evidence import Evidence, Origin
 from tools.gaps.contract import GapSurvey, Inquiry
 from tools.gaps.local import GapFinderInSteps
-from tools.gaps.reading import GapFinderByModel
+from tools.gaps.reading import GapFinderByModel, need_shown
+from tools.gaps.tool import gap_notices
 
 ABSTRACT = (
     "BACKGROUND: Gout is common. METHODS: We gave colchicine to 40 adults. RESULTS: Pain fell by half in a day. "
@@ -40,8 +41,9 @@ def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
-def inquiry(*, named: bool = False) -> Inquiry:
+def inquiry(*, named: bool = False, language: str = "en") -> Inquiry:
     return Inquiry(
+        language=language,
         question="How is an attack of gout treated?",
         diseases=("Gout", "Septic arthritis"),
         requirements=NEEDS,
@@ -52,14 +54,18 @@ def inquiry(*, named: bool = False) -> Inquiry:
 
 
 def read(
-    said: dict[str, Any] | str, documents: list[Evidence] = DOCUMENTS, *, named: bool = False
+    said: dict[str, Any] | str,
+    documents: list[Evidence] = DOCUMENTS,
+    *,
+    named: bool = False,
+    language: str = "en",
 ) -> tuple[GapSurvey, ScriptedModel, Meter]:
     meter = Meter()
     answer = Scripted(said if isinstance(said, str) else json.dumps(said))
     with serving(answer) as server, metered(meter):
         models = LanguageModels(ModelSettings(name="m", base_url=server.url, timeout=5.0, max_retries=0))
         finder = GapFinderByModel(models.of("gaps"), GapFinderInSteps())
-        return asyncio.run(finder.find(inquiry(named=named), documents)), server, meter
+        return asyncio.run(finder.find(inquiry(named=named, language=language), documents)), server, meter
 
 
 def says(**more: Any) -> dict[str, Any]:
@@ -212,3 +218,47 @@ def test_of_pieces_of_one_page_that_overlap_each_sentence_is_shown_once() -> Non
     shown = str(server.requests[0]["messages"])
     assert shown.count("Diarrhoea was seen in ten adults.") == 1
     assert "[2.3] It is cheap." in shown
+
+
+def test_the_sections_of_a_page_stand_together_and_its_title_once() -> None:
+    pieces = [
+        document(name, text).model_copy(update={"id": f"library:{name}@{at}-{at + len(text)}", "section": section})
+        for name, at, section, text in (
+            ("gout", 0, "Causes", "Crystals cause it."),
+            ("other", 0, "Causes", "It hurts."),
+            ("gout", 50, "Treatment", "Colchicine helps."),
+        )
+    ]
+    survey, server, _ = read(says(), pieces)
+    user = server.requests[0]["messages"][1]["content"]
+    lines = [line for line in user.splitlines() if line.startswith("[")]
+    assert lines == [
+        "[1] Gout. Causes | [1.1] Crystals cause it.",
+        "[2] same page. Treatment | [2.1] Colchicine helps.",
+        "[3] Gout. Causes | [3.1] It hurts.",
+    ]
+    assert [r.evidence_id for r in survey.readings] == [pieces[0].id, pieces[2].id, pieces[1].id]
+
+
+def test_a_need_does_not_say_the_question_again() -> None:
+    question = "How is an attack of gout treated in old age?"
+    again = "an attack of gout treated in old age"
+    assert need_shown(f"{again}: harms", question) == "what is asked: harms"
+    assert need_shown("gout: harms", question) == "gout: harms"
+    assert need_shown(question, question) == question
+
+
+def test_a_chinese_reader_is_told_needs_in_chinese_and_no_phrase_that_was_searched_for() -> None:
+    missing = [
+        {"need": 0, "query": "gout in pregnancy", "said": "妊娠期痛风"},
+        {"need": 0, "query": "gout diet", "said": "gout diet"},
+    ]
+    survey, server, _ = read(says(missing=missing), language="zh")
+    assert [(g.query, g.said) for g in survey.gaps[:2]] == [("gout in pregnancy", "妊娠期痛风"), ("gout diet", "")]
+    assert "The reader reads Chinese." in str(server.requests[0]["messages"])
+    (notice,) = gap_notices(survey.gaps, [], [], "zh")
+    assert "妊娠期痛风" in notice.text
+    assert "gout" not in notice.text
+    assert "1 个要点" in notice.text
+    (english,) = gap_notices(read(says(missing=missing))[0].gaps, [], [], "en")
+    assert "gout in pregnancy; gout diet" in english.text
