@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,6 +28,45 @@ WORDS = {
     "there": "there; no checksum is known",
     "absent": "absent",
 }
+# Trainings by their command: the function below `evals.training`, the module whose weights are shipped, what it does.
+TRAININGS = {
+    "findings": (
+        "finding_head.train_findings",
+        "tools.knowledge_graph.spoken",
+        "Train what hears findings in clauses, on our wordings and marked texts (six minutes).",
+    ),
+    "assertions": (
+        "assertion_head.train_assertions",
+        "tools.reading.assertion",
+        "Train what tells the present from the denied, the past and other people's, on marked texts (four minutes).",
+    ),
+    "answers": (
+        "answer_head.train_answering",
+        "tools.reading.answering",
+        "Train what finds the sentences that answer, on questions about the starter library (a quarter of an hour).",
+    ),
+    "medicines": (
+        "medicine_head.train_medicines",
+        "tools.medicines.answering",
+        "Train what says what a medicine's record answers, on our development questions (three minutes).",
+    ),
+    "verdicts": (
+        "verdict_head.train_verdicts",
+        "graphs.verdicts.warrant",
+        "Train what warrants a verdict, on our development questions, each asked through the agent (two hours).",
+    ),
+    "topical": (
+        "topical.train_topical",
+        "graphs.verdicts.topical",
+        "Train what tells whether a study is about a question, on the fit part of the data (ten minutes).",
+    ),
+    "overall": (
+        "overall.train_overall",
+        "graphs.verdicts.overall",
+        "Train what a study answers in all, on the fit part of the data (three minutes).",
+    ),
+}
+ON_DATA = ("topical", "overall")  # of them those that read the data of the evaluations
 
 
 def register(app: typer.Typer) -> None:
@@ -367,26 +407,6 @@ def heads(
     train_heads(data, out or WEIGHTS, tell=typer.echo)
 
 
-def findings(
-    out: WeightsOption = None,
-) -> None:
-    """Train what hears findings in clauses, on our wordings and marked texts (six minutes)."""
-    from evals.training.finding_head import train_findings
-    from tools.knowledge_graph.spoken import WEIGHTS
-
-    train_findings(out or WEIGHTS, tell=typer.echo)
-
-
-def assertions(
-    out: WeightsOption = None,
-) -> None:
-    """Train what tells the present from the denied, the past and other people's, on marked texts (four minutes)."""
-    from evals.training.assertion_head import train_assertions
-    from tools.reading.assertion import WEIGHTS
-
-    train_assertions(out or WEIGHTS, tell=typer.echo)
-
-
 def revisions(
     out: WeightsOption = None,
     held_out: Annotated[bool, typer.Option(help="Say first what writers not seen in training would get.")] = False,
@@ -398,62 +418,24 @@ def revisions(
     train_revisions(out or WEIGHTS, tell=typer.echo, held_out=held_out)
 
 
-def answers(
-    out: WeightsOption = None,
-) -> None:
-    """Train what finds the sentences that answer, on questions about the starter library (a quarter of an hour)."""
-    from evals.training.answer_head import train_answering
-    from tools.reading.answering import WEIGHTS
+def training(name: str, train: str, weights: str) -> Callable[..., None]:
+    """The command of a training that asks for nothing but where its weights go, or for the data too."""
 
-    train_answering(out or WEIGHTS, tell=typer.echo)
+    def trained(out: Path | None, *given: Any) -> None:
+        module, _, function = train.partition(".")
+        own = getattr(import_module(f"evals.training.{module}"), function)
+        own(*given, out or import_module(weights).WEIGHTS, tell=typer.echo)
 
+    def command(out: WeightsOption = None) -> None:
+        trained(out)
 
-def medicines(
-    out: WeightsOption = None,
-) -> None:
-    """Train what says what a medicine's record answers, on our development questions (three minutes)."""
-    from evals.training.medicine_head import train_medicines
-    from tools.medicines.answering import WEIGHTS
+    def command_with_data(data: DataOption, out: WeightsOption = None) -> None:
+        from evals.runner import prepare
+        from evals.tasks.registry import find_task
 
-    train_medicines(out or WEIGHTS, tell=typer.echo)
+        trained(out, prepare(find_task("verdicts"), data, limit=None, seed=0).context)
 
-
-def verdicts(
-    out: WeightsOption = None,
-) -> None:
-    """Train what warrants a verdict, on our development questions, each asked through the agent (two hours)."""
-    from evals.training.verdict_head import train_verdicts
-    from graphs.verdicts.warrant import WEIGHTS
-
-    train_verdicts(out or WEIGHTS, tell=typer.echo)
-
-
-def topical(
-    data: DataOption,
-    out: WeightsOption = None,
-) -> None:
-    """Train what tells whether a study is about a question, on the fit part of the data (ten minutes)."""
-    from evals.runner import prepare
-    from evals.tasks.registry import find_task
-    from evals.training.topical import train_topical
-    from graphs.verdicts.topical import WEIGHTS
-
-    context = prepare(find_task("verdicts"), data, limit=None, seed=0).context
-    train_topical(context, out or WEIGHTS, tell=typer.echo)
-
-
-def overall(
-    data: DataOption,
-    out: WeightsOption = None,
-) -> None:
-    """Train what a study answers in all, on the fit part of the data (three minutes)."""
-    from evals.runner import prepare
-    from evals.tasks.registry import find_task
-    from evals.training.overall import train_overall
-    from graphs.verdicts.overall import WEIGHTS
-
-    context = prepare(find_task("verdicts"), data, limit=None, seed=0).context
-    train_overall(context, out or WEIGHTS, tell=typer.echo)
+    return command_with_data if name in ON_DATA else command
 
 
 def evaluate(data: DataOption) -> None:
@@ -495,7 +477,9 @@ evaluations.add_typer(
     replay, name="replay", help="Play a model by hand or record one, and compare its answers with ours."
 )
 reader = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _training in (
-    train, heads, findings, assertions, revisions, answers, medicines, verdicts, topical, overall, evaluate, read,
-):  # fmt: skip
-    reader.command()(_training)
+for _command in (train, heads):
+    reader.command()(_command)
+for _name, (_train, _weights, _what) in TRAININGS.items():
+    reader.command(_name, help=_what)(training(_name, _train, _weights))
+for _command in (revisions, evaluate, read):
+    reader.command()(_command)
