@@ -15,7 +15,7 @@ from tools.files import named_file
 
 if TYPE_CHECKING:
     from evals.cmmqa import Rewritten
-    from evals.datasets.conversion import Report
+    from evals.datasets.catalogue import Report
 
 DataOption = Annotated[Path, typer.Option(help="The folder with the evaluation data.")]
 WeightsOption = Annotated[
@@ -310,8 +310,8 @@ def convert(
     """Turn a release in its original format into the files that the evaluations read."""
     import json
 
-    from evals.datasets.conversion import convert as convert_release
-    from evals.datasets.conversion import find_original
+    from evals.datasets.catalogue import convert as convert_release
+    from evals.datasets.catalogue import find_original
     from tools.files import write_atomic
 
     report = convert_release(find_original(name), source, folder, limit=limit, seed=seed, replace=replace)
