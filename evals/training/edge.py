@@ -20,7 +20,7 @@ from evals.contract import TaskContext
 from evals.runner import data_sha256, local_settings, progress
 from evals.sessions import encoders
 from evals.tasks.outside import INPUTS, SidedCase, fitted_cases
-from evals.training.gate_calibration import folds_of
+from evals.training.gate_calibration import folds_of, short
 from tools.files import write_atomic
 from tools.icd10 import load_icd10
 from tools.knowledge_graph.edge import BY_GRAPH, BY_TEXT, FARTHEST, SHIPPED, EdgeModel, EdgeWeights
@@ -144,13 +144,9 @@ def _fitted(x: Matrix, inside: NDArray[np.bool_], weight: Matrix, names: Sequenc
     w = minimize(loss, np.zeros(design.shape[1]), jac=True, method="L-BFGS-B").x
     return EdgeWeights(
         names=tuple(names),
-        means=tuple(map(_short, means)),
-        scales=tuple(map(_short, scales)),
-        weights=tuple(map(_short, w[:-1])),
-        constant=_short(w[-1]),
+        means=tuple(map(short, means)),
+        scales=tuple(map(short, scales)),
+        weights=tuple(map(short, w[:-1])),
+        constant=short(w[-1]),
         least=float(least),
     )
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")

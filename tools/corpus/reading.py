@@ -289,8 +289,3 @@ def _understood(step: Any, *, keep: bool, number: int) -> Record | Problem | str
     if isinstance(article, Problem):
         return article
     return record_of(article) or "without_text"
-
-
-def told(problems: Sequence[Problem]) -> str:
-    """Problems in a line."""
-    return "; ".join(f"{p.where}: {p.what}" if p.where else p.what for p in problems)
