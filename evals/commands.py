@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agent.cli.app import COMMANDS, DEVELOPMENT, EVERYBODY, MOVED, Entry
-from evals.replay.commands import replay
 from tools.files import named_file
 
 if TYPE_CHECKING:
@@ -27,6 +26,54 @@ WORDS = {
     "other": "another version",
     "there": "there; no checksum is known",
     "absent": "absent",
+}
+# Commands of `eval`: the module below `evals`, what it is called there, what it does.
+EVALUATIONS = {
+    "list": (
+        "commands",
+        "list_tasks",
+        "List the evaluations: what each measures, and its expected time on two cores, warm.",
+    ),
+    "run": ("commands", "run_one", "Run an evaluation, print its figures and write them as JSON."),
+    "compare": (
+        "comparison",
+        "print_comparison",
+        "Compare two runs figure by figure, and sample by sample where both have a log.",
+    ),
+    "view": ("inspect", "show", "Show logs in Inspect's viewer, on this machine alone; Ctrl-C ends it."),
+    "lost": ("losses", "show_losses", "Group failed samples by the node that lost the answer."),
+    "smoke": (
+        "smoke.gate",
+        "smoke",
+        "Run the smoke set (under three minutes) and hold its figures to what is expected.",
+    ),
+    "judges": ("commands", "judges", "Compare the judges of answers with people: agreement, kappas, correlations."),
+    "data": (
+        "commands",
+        "data_sets",
+        "Say which data sets the evaluations read, where each is to be had, and whether a folder's files are ours.",
+    ),
+    "build-cmmqa": (
+        "commands",
+        "build_cmmqa",
+        "Tell the cancer questions of HealthSearchQA and MIRAGE as clinical narratives; run again, it goes on.",
+    ),
+    "replay": ("replay.commands", "replay", "Play a model by hand or record one, and compare its answers with ours."),
+    "ledger": (
+        "ledger.page",
+        "ledger",
+        "Write every published figure beside ours, from the reports of our evaluations.",
+    ),
+    "calibrate": (
+        "training.completeness_gate",
+        "calibrate_gate",
+        "Fit the completeness gate again on all cases of `completeness` (5 minutes, 15 the first time).",
+    ),
+    "calibrate-outside": (
+        "training.edge",
+        "calibrate_outside",
+        "Fit again where the starter graph's knowledge ends, on the half of the cases kept for it (5 minutes).",
+    ),
 }
 # Trainings by their command: the function below `evals.training`, the module whose weights are shipped, what it does.
 TRAININGS = {
@@ -72,7 +119,9 @@ ON_DATA = ("topical", "overall")  # of them those that read the data of the eval
 def register(app: typer.Typer) -> None:
     """Add the commands to the table; each is imported when it is called."""
     del app
-    COMMANDS["eval"] = Entry(DEVELOPMENT, "evals.commands", "Run evaluations, compare and look at them.", "evaluations")
+    COMMANDS["eval"] = Entry(DEVELOPMENT, "", "Run evaluations, compare and look at them.")
+    for name, (module, function, what) in EVALUATIONS.items():
+        COMMANDS[f"eval {name}"] = Entry(EVERYBODY, f"evals.{module}", what, function)
     COMMANDS["dev bench"] = Entry(
         EVERYBODY, "evals.bench.commands", "Measure speed and memory of this installation, and of parts."
     )
@@ -83,52 +132,6 @@ def register(app: typer.Typer) -> None:
         EVERYBODY, "evals.commands", "The trained reader: what a sentence says of a question."
     )
     MOVED.update({name: f"dev {name}" for name in ("bench", "gate", "reader")})
-
-
-def calibrate(
-    data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
-    out: Annotated[Path, typer.Option(help="The folder to write calibrated.json and whole_input.json into.")],
-) -> None:
-    """Fit the completeness gate again on all cases of `completeness` (5 minutes, 15 the first time)."""
-    from evals.training.completeness_gate import ship
-
-    for line in ship(data, out):
-        typer.echo(line)
-
-
-def calibrate_outside(
-    data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
-) -> None:
-    """Fit again where the starter graph's knowledge ends, on the half of the cases kept for it (5 minutes)."""
-    from evals.training.edge import ship
-
-    typer.echo(ship(data))
-
-
-def ledger(
-    reports: Annotated[Path | None, typer.Option(help="The folder of the reports; without it those shipped.")] = None,
-    out: Annotated[Path, typer.Option(help="The page to write.", callback=named_file)] = Path("REPRODUCTION.md"),
-) -> None:
-    """Write every published figure beside ours, from the reports of our evaluations."""
-    from evals.ledger.page import REPORTS, Reports, published, reproduction
-    from tools.files import write_atomic
-
-    write_atomic(out, reproduction(published(), Reports(reports or REPORTS)).encode())
-    typer.echo(f"{out} is written.")
-
-
-def lost(
-    what: Annotated[str, typer.Argument(help="A log (.eval), or a task with known gold, which is then run.")],
-    data: Annotated[Path | None, typer.Option(help="The folder with the data, for a task.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Most rows a setting, for a task.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write every lost sample to this file.", callback=named_file)
-    ] = None,
-) -> None:
-    """Group failed samples by the node that lost the answer."""
-    from evals.losses import show_losses
-
-    show_losses(what, data, limit, json_file)
 
 
 def list_tasks() -> None:
@@ -213,41 +216,6 @@ def judges(
     if json_file is not None:
         write_report(report, json_file)
     print_report(report)
-
-
-def compare(
-    first: Annotated[Path, typer.Argument(help="A report, a log, or a folder of them (its newest).")],
-    second: Annotated[Path, typer.Argument(help="What is held against it.")],
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the comparison to this file too.", callback=named_file)
-    ] = None,
-) -> None:
-    """Compare two runs figure by figure, and sample by sample where both have a log."""
-    from evals.comparison import print_comparison
-
-    print_comparison(first, second, json_file)
-
-
-def view(
-    folder: Annotated[Path, typer.Argument(help="The folder of the logs.")],
-    port: Annotated[int, typer.Option(min=1024, max=65535, help="The port on this machine.")] = 7575,
-) -> None:
-    """Show logs in Inspect's viewer, on this machine alone; Ctrl-C ends it."""
-    from evals.inspect import show
-
-    show(folder, port)
-
-
-def smoke(
-    update: Annotated[bool, typer.Option("--update", help="Write what is measured as what is expected.")] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the figures to this file too.", callback=named_file)
-    ] = None,
-) -> None:
-    """Run the smoke set (under three minutes) and hold its figures to what is expected."""
-    from evals.smoke.gate import hold
-
-    raise typer.Exit(hold(update=update, json_file=json_file))
 
 
 def data(
@@ -462,20 +430,9 @@ def read(
         typer.echo("  ".join(f"{name} {value:.2f}" for value, name in told))
 
 
-evaluations = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _name, _command in (
-    ("list", list_tasks), (None, calibrate), (None, calibrate_outside), (None, ledger), (None, lost), ("run", run_one),
-    (None, judges), (None, compare), (None, view), (None, smoke),
-):  # fmt: skip
-    evaluations.command(_name)(_command)
-_data = typer.Typer(rich_markup_mode=None, invoke_without_command=True, callback=data)
-_data.command()(show)
-_data.command()(convert)
-evaluations.add_typer(_data, name="data")
-evaluations.command("build-cmmqa")(build_cmmqa)
-evaluations.add_typer(
-    replay, name="replay", help="Play a model by hand or record one, and compare its answers with ours."
-)
+data_sets = typer.Typer(rich_markup_mode=None, invoke_without_command=True, callback=data)
+data_sets.command()(show)
+data_sets.command()(convert)
 reader = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 for _command in (train, heads):
     reader.command()(_command)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
+import typer
 from rich.table import Table
 
 from agent.cli.console import WideConsole
@@ -18,6 +19,7 @@ from graphs.triage.contract import Kind
 from prompts.errors import InputError
 from tools.contract import unique
 from tools.evidence import EvidenceId, Frozen
+from tools.files import named_file
 
 # Where a failed sample lost its answer: which node had the right thing last, or never had it.
 Event = dict[str, Any]
@@ -156,7 +158,14 @@ def table_of(followed: Followed) -> list[tuple[str, str, int, str]]:
     ]
 
 
-def show_losses(what: str, data: Path | None, limit: int | None, json_file: Path | None) -> None:
+def show_losses(
+    what: Annotated[str, typer.Argument(help="A log (.eval), or a task with known gold, which is then run.")],
+    data: Annotated[Path | None, typer.Option(help="The folder with the data, for a task.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Most rows a setting, for a task.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write every lost sample to this file.", callback=named_file)
+    ] = None,
+) -> None:
     """Print the table and write it where asked.
 
     Args:
