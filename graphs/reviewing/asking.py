@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 
 from graphs.answering.constrained import SEVERE
-from graphs.answering.contract import Answer
+from graphs.answering.contract import Answer, ReviewReason, Risk
 from graphs.answering.notices import notice
 from graphs.answering.presentation import statements_of
-from graphs.reviewing.contract import ReviewReason, Risk
 from graphs.triage.contract import Kind
 from tools.contract import unique
 from tools.evidence import Origin, Statement, Status
