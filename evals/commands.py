@@ -434,9 +434,10 @@ data_sets = typer.Typer(rich_markup_mode=None, invoke_without_command=True, call
 data_sets.command()(show)
 data_sets.command()(convert)
 reader = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _command in (train, heads):
-    reader.command()(_command)
+reader.command()(train)
+reader.command()(heads)
 for _name, (_train, _weights, _what) in TRAININGS.items():
     reader.command(_name, help=_what)(training(_name, _train, _weights))
-for _command in (revisions, evaluate, read):
-    reader.command()(_command)
+reader.command()(revisions)
+reader.command()(evaluate)
+reader.command()(read)

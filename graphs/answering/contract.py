@@ -38,7 +38,6 @@ from tools.text.clauses import clauses
 from tools.text.demographics import read_person, without_mentions
 from tools.text.sentences import sentences
 
-
 # The patient as read from what was told: for a reader of the answer to see what it was held to.
 
 PREGNANT = re.compile(
