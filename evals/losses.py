@@ -13,6 +13,7 @@ from agent.cli.console import WideConsole
 from evals.contract import Reply, Task, TaskContext, label_of
 from evals.inspect import check_installed
 from evals.runner import prepare, write_json
+from evals.sessions import Event, Sample
 from evals.tasks.registry import find_task
 from graphs.answering.contract import Answer
 from graphs.triage.contract import Kind
@@ -22,8 +23,6 @@ from tools.evidence import EvidenceId, Frozen
 from tools.files import named_file
 
 # Where a failed sample lost its answer: which node had the right thing last, or never had it.
-Event = dict[str, Any]
-Sample = tuple[str, str, str, Reply, list[Event]]  # id, group, target, reply, events of the last turn
 GoldKind = Literal["document", "disease", "choice"]
 AWAY = (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE)
 TRIAGE, GATE, TOOLS, KADS, FILTER, ANSWER = (
