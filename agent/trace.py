@@ -71,14 +71,6 @@ def run_names(run: str) -> tuple[str, int]:
     return session, int(turn)
 
 
-def read_trace(folder: Path, run: str) -> list[dict[str, Any]]:
-    """The events of a run; raises InputError when there is no such run."""
-    path = trace_path(folder, run)
-    if not path.exists():
-        raise no_trace(run)
-    return list(events_of(path.read_bytes()))
-
-
 def no_trace(run: str) -> InputError:
     """There is no trace of a run."""
     return InputError(f"There is no trace of run {run}.", "`anamnesis trace` without a run lists what there is.")

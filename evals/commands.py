@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agent.cli.app import COMMANDS, DEVELOPMENT, EVERYBODY, MOVED, Entry
-from evals.replay.commands import replay
 from tools.files import named_file
 
 if TYPE_CHECKING:
     from evals.cmmqa import Rewritten
-    from evals.datasets.conversion import Report
+    from evals.datasets.catalogue import Report
 
 DataOption = Annotated[Path, typer.Option(help="The folder with the evaluation data.")]
 WeightsOption = Annotated[
@@ -27,12 +27,101 @@ WORDS = {
     "there": "there; no checksum is known",
     "absent": "absent",
 }
+# Commands of `eval`: the module below `evals`, what it is called there, what it does.
+EVALUATIONS = {
+    "list": (
+        "commands",
+        "list_tasks",
+        "List the evaluations: what each measures, and its expected time on two cores, warm.",
+    ),
+    "run": ("commands", "run_one", "Run an evaluation, print its figures and write them as JSON."),
+    "compare": (
+        "comparison",
+        "print_comparison",
+        "Compare two runs figure by figure, and sample by sample where both have a log.",
+    ),
+    "view": ("inspect", "show", "Show logs in Inspect's viewer, on this machine alone; Ctrl-C ends it."),
+    "lost": ("losses", "show_losses", "Group failed samples by the node that lost the answer."),
+    "smoke": (
+        "smoke.gate",
+        "smoke",
+        "Run the smoke set (under three minutes) and hold its figures to what is expected.",
+    ),
+    "judges": ("commands", "judges", "Compare the judges of answers with people: agreement, kappas, correlations."),
+    "data": (
+        "commands",
+        "data_sets",
+        "Say which data sets the evaluations read, where each is to be had, and whether a folder's files are ours.",
+    ),
+    "build-cmmqa": (
+        "commands",
+        "build_cmmqa",
+        "Tell the cancer questions of HealthSearchQA and MIRAGE as clinical narratives; run again, it goes on.",
+    ),
+    "replay": ("replay.commands", "replay", "Play a model by hand or record one, and compare its answers with ours."),
+    "ledger": (
+        "ledger.page",
+        "ledger",
+        "Write every published figure beside ours, from the reports of our evaluations.",
+    ),
+    "calibrate": (
+        "training.completeness_gate",
+        "calibrate_gate",
+        "Fit the completeness gate again on all cases of `completeness` (5 minutes, 15 the first time).",
+    ),
+    "calibrate-outside": (
+        "training.edge",
+        "calibrate_outside",
+        "Fit again where the starter graph's knowledge ends, on the half of the cases kept for it (5 minutes).",
+    ),
+}
+# Trainings by their command: the function below `evals.training`, the module whose weights are shipped, what it does.
+TRAININGS = {
+    "findings": (
+        "finding_head.train_findings",
+        "tools.knowledge_graph.spoken",
+        "Train what hears findings in clauses, on our wordings and marked texts (six minutes).",
+    ),
+    "assertions": (
+        "assertion_head.train_assertions",
+        "tools.reading.assertion",
+        "Train what tells the present from the denied, the past and other people's, on marked texts (four minutes).",
+    ),
+    "answers": (
+        "answer_head.train_answering",
+        "tools.reading.answering",
+        "Train what finds the sentences that answer, on questions about the starter library (a quarter of an hour).",
+    ),
+    "medicines": (
+        "medicine_head.train_medicines",
+        "tools.medicines.answering",
+        "Train what says what a medicine's record answers, on our development questions (three minutes).",
+    ),
+    "verdicts": (
+        "verdict_head.train_verdicts",
+        "graphs.verdicts.warrant",
+        "Train what warrants a verdict, on our development questions, each asked through the agent (two hours).",
+    ),
+    "topical": (
+        "topical.train_topical",
+        "graphs.verdicts.topical",
+        "Train what tells whether a study is about a question, on the fit part of the data (ten minutes).",
+    ),
+    "overall": (
+        "overall.train_overall",
+        "graphs.verdicts.overall",
+        "Train what a study answers in all, on the fit part of the data (three minutes).",
+    ),
+}
+ON_DATA = ("topical", "overall")  # of them those that read the data of the evaluations
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the table; each is imported when it is called."""
     del app
-    COMMANDS["eval"] = Entry(DEVELOPMENT, "evals.commands", "Run evaluations, compare and look at them.", "evaluations")
+    COMMANDS["eval"] = Entry(DEVELOPMENT, "", "Run evaluations, compare and look at them.")
+    for name, (module, function, what) in EVALUATIONS.items():
+        COMMANDS[f"eval {name}"] = Entry(EVERYBODY, f"evals.{module}", what, function)
     COMMANDS["dev bench"] = Entry(
         EVERYBODY, "evals.bench.commands", "Measure speed and memory of this installation, and of parts."
     )
@@ -43,52 +132,6 @@ def register(app: typer.Typer) -> None:
         EVERYBODY, "evals.commands", "The trained reader: what a sentence says of a question."
     )
     MOVED.update({name: f"dev {name}" for name in ("bench", "gate", "reader")})
-
-
-def calibrate(
-    data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
-    out: Annotated[Path, typer.Option(help="The folder to write calibrated.json and whole_input.json into.")],
-) -> None:
-    """Fit the completeness gate again on all cases of `completeness` (5 minutes, 15 the first time)."""
-    from evals.training.completeness_gate import ship
-
-    for line in ship(data, out):
-        typer.echo(line)
-
-
-def calibrate_outside(
-    data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
-) -> None:
-    """Fit again where the starter graph's knowledge ends, on the half of the cases kept for it (5 minutes)."""
-    from evals.training.edge import ship
-
-    typer.echo(ship(data))
-
-
-def ledger(
-    reports: Annotated[Path | None, typer.Option(help="The folder of the reports; without it those shipped.")] = None,
-    out: Annotated[Path, typer.Option(help="The page to write.", callback=named_file)] = Path("REPRODUCTION.md"),
-) -> None:
-    """Write every published figure beside ours, from the reports of our evaluations."""
-    from evals.ledger.page import REPORTS, Reports, published, reproduction
-    from tools.files import write_atomic
-
-    write_atomic(out, reproduction(published(), Reports(reports or REPORTS)).encode())
-    typer.echo(f"{out} is written.")
-
-
-def lost(
-    what: Annotated[str, typer.Argument(help="A log (.eval), or a task with known gold, which is then run.")],
-    data: Annotated[Path | None, typer.Option(help="The folder with the data, for a task.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Most rows a setting, for a task.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write every lost sample to this file.", callback=named_file)
-    ] = None,
-) -> None:
-    """Group failed samples by the node that lost the answer."""
-    from evals.losses import show_losses
-
-    show_losses(what, data, limit, json_file)
 
 
 def list_tasks() -> None:
@@ -175,41 +218,6 @@ def judges(
     print_report(report)
 
 
-def compare(
-    first: Annotated[Path, typer.Argument(help="A report, a log, or a folder of them (its newest).")],
-    second: Annotated[Path, typer.Argument(help="What is held against it.")],
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the comparison to this file too.", callback=named_file)
-    ] = None,
-) -> None:
-    """Compare two runs figure by figure, and sample by sample where both have a log."""
-    from evals.comparison import print_comparison
-
-    print_comparison(first, second, json_file)
-
-
-def view(
-    folder: Annotated[Path, typer.Argument(help="The folder of the logs.")],
-    port: Annotated[int, typer.Option(min=1024, max=65535, help="The port on this machine.")] = 7575,
-) -> None:
-    """Show logs in Inspect's viewer, on this machine alone; Ctrl-C ends it."""
-    from evals.inspect import show
-
-    show(folder, port)
-
-
-def smoke(
-    update: Annotated[bool, typer.Option("--update", help="Write what is measured as what is expected.")] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the figures to this file too.", callback=named_file)
-    ] = None,
-) -> None:
-    """Run the smoke set (under three minutes) and hold its figures to what is expected."""
-    from evals.smoke.gate import hold
-
-    raise typer.Exit(hold(update=update, json_file=json_file))
-
-
 def data(
     context: typer.Context,
     check: Annotated[Path | None, typer.Option(help="Compare the files of this data folder with ours.")] = None,
@@ -270,8 +278,8 @@ def convert(
     """Turn a release in its original format into the files that the evaluations read."""
     import json
 
-    from evals.datasets.conversion import convert as convert_release
-    from evals.datasets.conversion import find_original
+    from evals.datasets.catalogue import convert as convert_release
+    from evals.datasets.catalogue import find_original
     from tools.files import write_atomic
 
     report = convert_release(find_original(name), source, folder, limit=limit, seed=seed, replace=replace)
@@ -367,26 +375,6 @@ def heads(
     train_heads(data, out or WEIGHTS, tell=typer.echo)
 
 
-def findings(
-    out: WeightsOption = None,
-) -> None:
-    """Train what hears findings in clauses, on our wordings and marked texts (six minutes)."""
-    from evals.training.finding_head import train_findings
-    from tools.knowledge_graph.spoken import WEIGHTS
-
-    train_findings(out or WEIGHTS, tell=typer.echo)
-
-
-def assertions(
-    out: WeightsOption = None,
-) -> None:
-    """Train what tells the present from the denied, the past and other people's, on marked texts (four minutes)."""
-    from evals.training.assertion_head import train_assertions
-    from tools.reading.assertion import WEIGHTS
-
-    train_assertions(out or WEIGHTS, tell=typer.echo)
-
-
 def revisions(
     out: WeightsOption = None,
     held_out: Annotated[bool, typer.Option(help="Say first what writers not seen in training would get.")] = False,
@@ -398,62 +386,24 @@ def revisions(
     train_revisions(out or WEIGHTS, tell=typer.echo, held_out=held_out)
 
 
-def answers(
-    out: WeightsOption = None,
-) -> None:
-    """Train what finds the sentences that answer, on questions about the starter library (a quarter of an hour)."""
-    from evals.training.answer_head import train_answering
-    from tools.reading.answering import WEIGHTS
+def training(name: str, train: str, weights: str) -> Callable[..., None]:
+    """The command of a training that asks for nothing but where its weights go, or for the data too."""
 
-    train_answering(out or WEIGHTS, tell=typer.echo)
+    def trained(out: Path | None, *given: Any) -> None:
+        module, _, function = train.partition(".")
+        own = getattr(import_module(f"evals.training.{module}"), function)
+        own(*given, out or import_module(weights).WEIGHTS, tell=typer.echo)
 
+    def command(out: WeightsOption = None) -> None:
+        trained(out)
 
-def medicines(
-    out: WeightsOption = None,
-) -> None:
-    """Train what says what a medicine's record answers, on our development questions (three minutes)."""
-    from evals.training.medicine_head import train_medicines
-    from tools.medicines.answering import WEIGHTS
+    def command_with_data(data: DataOption, out: WeightsOption = None) -> None:
+        from evals.runner import prepare
+        from evals.tasks.registry import find_task
 
-    train_medicines(out or WEIGHTS, tell=typer.echo)
+        trained(out, prepare(find_task("verdicts"), data, limit=None, seed=0).context)
 
-
-def verdicts(
-    out: WeightsOption = None,
-) -> None:
-    """Train what warrants a verdict, on our development questions, each asked through the agent (two hours)."""
-    from evals.training.verdict_head import train_verdicts
-    from graphs.verdicts.warrant import WEIGHTS
-
-    train_verdicts(out or WEIGHTS, tell=typer.echo)
-
-
-def topical(
-    data: DataOption,
-    out: WeightsOption = None,
-) -> None:
-    """Train what tells whether a study is about a question, on the fit part of the data (ten minutes)."""
-    from evals.runner import prepare
-    from evals.tasks.registry import find_task
-    from evals.training.topical import train_topical
-    from graphs.verdicts.topical import WEIGHTS
-
-    context = prepare(find_task("verdicts"), data, limit=None, seed=0).context
-    train_topical(context, out or WEIGHTS, tell=typer.echo)
-
-
-def overall(
-    data: DataOption,
-    out: WeightsOption = None,
-) -> None:
-    """Train what a study answers in all, on the fit part of the data (three minutes)."""
-    from evals.runner import prepare
-    from evals.tasks.registry import find_task
-    from evals.training.overall import train_overall
-    from graphs.verdicts.overall import WEIGHTS
-
-    context = prepare(find_task("verdicts"), data, limit=None, seed=0).context
-    train_overall(context, out or WEIGHTS, tell=typer.echo)
+    return command_with_data if name in ON_DATA else command
 
 
 def evaluate(data: DataOption) -> None:
@@ -480,22 +430,14 @@ def read(
         typer.echo("  ".join(f"{name} {value:.2f}" for value, name in told))
 
 
-evaluations = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _name, _command in (
-    ("list", list_tasks), (None, calibrate), (None, calibrate_outside), (None, ledger), (None, lost), ("run", run_one),
-    (None, judges), (None, compare), (None, view), (None, smoke),
-):  # fmt: skip
-    evaluations.command(_name)(_command)
-_data = typer.Typer(rich_markup_mode=None, invoke_without_command=True, callback=data)
-_data.command()(show)
-_data.command()(convert)
-evaluations.add_typer(_data, name="data")
-evaluations.command("build-cmmqa")(build_cmmqa)
-evaluations.add_typer(
-    replay, name="replay", help="Play a model by hand or record one, and compare its answers with ours."
-)
+data_sets = typer.Typer(rich_markup_mode=None, invoke_without_command=True, callback=data)
+data_sets.command()(show)
+data_sets.command()(convert)
 reader = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-for _training in (
-    train, heads, findings, assertions, revisions, answers, medicines, verdicts, topical, overall, evaluate, read,
-):  # fmt: skip
-    reader.command()(_training)
+reader.command()(train)
+reader.command()(heads)
+for _name, (_train, _weights, _what) in TRAININGS.items():
+    reader.command(_name, help=_what)(training(_name, _train, _weights))
+reader.command()(revisions)
+reader.command()(evaluate)
+reader.command()(read)

@@ -8,8 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+import typer
 from pydantic import ValidationError
 from rich.table import Table
 
@@ -20,6 +21,7 @@ from evals.runner import figure_number, interval, write_json
 from evals.statistics import exact_mcnemar, points
 from prompts.errors import DataError, InputError
 from tools.evidence import Frozen
+from tools.files import named_file
 
 ADVICE = "Give a report that `anamnesis eval run` wrote, a log, or a folder with logs."
 COLOURS = {"better": "green", "worse": "red", "moved": "yellow"}
@@ -228,7 +230,13 @@ def _paired(first: dict[str, bool], second: dict[str, bool], seed: int) -> Itera
         )
 
 
-def print_comparison(first: Path, second: Path, json_file: Path | None) -> None:
+def print_comparison(
+    first: Annotated[Path, typer.Argument(help="A report, a log, or a folder of them (its newest).")],
+    second: Annotated[Path, typer.Argument(help="What is held against it.")],
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the comparison to this file too.", callback=named_file)
+    ] = None,
+) -> None:
     """Print what differs, the figures side by side, and the samples that both runs have."""
     console = WideConsole()
     a, b = read_side(first), read_side(second)

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
+import typer
 from rich.table import Table
 
 from agent.cli.console import WideConsole
 from evals.contract import Reply, Task, TaskContext, label_of
 from evals.inspect import check_installed
 from evals.runner import prepare, write_json
+from evals.sessions import Event, Sample
 from evals.tasks.registry import find_task
 from graphs.answering.contract import Answer
 from graphs.triage.contract import Kind
 from prompts.errors import InputError
 from tools.contract import unique
 from tools.evidence import EvidenceId, Frozen
+from tools.files import named_file
 
 # Where a failed sample lost its answer: which node had the right thing last, or never had it.
-Event = dict[str, Any]
-Sample = tuple[str, str, str, Reply, list[Event]]  # id, group, target, reply, events of the last turn
 GoldKind = Literal["document", "disease", "choice"]
 AWAY = (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE)
 TRIAGE, GATE, TOOLS, KADS, FILTER, ANSWER = (
@@ -156,7 +157,14 @@ def table_of(followed: Followed) -> list[tuple[str, str, int, str]]:
     ]
 
 
-def show_losses(what: str, data: Path | None, limit: int | None, json_file: Path | None) -> None:
+def show_losses(
+    what: Annotated[str, typer.Argument(help="A log (.eval), or a task with known gold, which is then run.")],
+    data: Annotated[Path | None, typer.Option(help="The folder with the data, for a task.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Most rows a setting, for a task.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write every lost sample to this file.", callback=named_file)
+    ] = None,
+) -> None:
     """Print the table and write it where asked.
 
     Args:

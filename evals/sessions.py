@@ -33,6 +33,7 @@ from tools.library.shelf import Shelf
 from tools.library.upkeep import remove
 
 Event = dict[str, Any]
+Sample = tuple[str, str, str, Reply, list[Event]]  # id, group, target, reply, events of the last turn
 
 
 class EvalEncoder:

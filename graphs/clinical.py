@@ -21,11 +21,10 @@ from langgraph.graph.state import CompiledStateGraph
 from graphs.context import Parts, TurnContext
 from graphs.nodes.answer import answer_node, report_node
 from graphs.nodes.filter import filter_node, select_node
-from graphs.nodes.finish import respond_node
+from graphs.nodes.finish import respond_node, verify_node
 from graphs.nodes.research import collect_node, research_node, tool_node
 from graphs.nodes.step import Body, step
 from graphs.nodes.triage import completeness_node, triage_node
-from graphs.nodes.verify import verify_node
 from graphs.state import State
 from graphs.triage.contract import Kind
 

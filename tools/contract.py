@@ -74,6 +74,11 @@ class Outcome(StrEnum):
     UNAVAILABLE = "unavailable"
     REFUSED = "refused"
 
+    @classmethod
+    def of(cls, found: object, *, failed: bool) -> Outcome:
+        """Of a search by what it found: one that failed is not one that found nothing."""
+        return cls.OK if found else cls.UNAVAILABLE if failed else cls.NOTHING_FOUND
+
 
 class Finding(Frozen):
     """A finding of the case, as understood from one clause.

@@ -16,6 +16,7 @@ import numpy as np
 from prompts.errors import DataError
 from tools.encoders import Encoder, Vectors
 from tools.files import private_file, private_folder
+from tools.recorder import lent
 
 ROWS = 500  # ours: look-ups a statement, below SQLite's limit on variables
 PART = 4096  # ours: texts embedded before they are kept; a kill loses no more
@@ -37,11 +38,8 @@ _UNKEPT: ContextVar[bool] = ContextVar("unkept", default=False)
 @contextlib.contextmanager
 def unkept() -> Iterator[None]:
     """Inside, no new vector is written to disk: the texts may be a patient's. What is known is read all the same."""
-    token = _UNKEPT.set(True)
-    try:
+    with lent(_UNKEPT, True):
         yield
-    finally:
-        _UNKEPT.reset(token)
 
 
 class CachedEncoder:

@@ -10,9 +10,22 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 SEARCHED = "searched_within"  # event: ``query`` was searched for within a tool's call, by ``strategy``
+
+
+T = TypeVar("T")
+
+
+@contextmanager
+def lent(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """A context variable has this value inside."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
 
 
 class Recorder(Protocol):
@@ -59,11 +72,8 @@ def watcher() -> Recorder:
 @contextmanager
 def watched_by(recorder: Recorder | None) -> Iterator[None]:
     """Let a recorder watch everything that is started inside."""
-    token = _watcher.set(recorder)
-    try:
+    with lent(_watcher, recorder):
         yield
-    finally:
-        _watcher.reset(token)
 
 
 @contextmanager

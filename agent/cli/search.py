@@ -29,7 +29,7 @@ from tools.files import named_file
 from tools.literature.adapt_e.contract import SearchPlan
 from tools.literature.article import Article
 from tools.literature.live import LiveResult
-from tools.literature.privacy import RELEASE, not_sent, released_in
+from tools.literature.privacy import RELEASE, is_narrative, not_sent, released_in
 from tools.literature.report import (
     account,
     account_of_rerun,
@@ -48,9 +48,7 @@ from tools.literature.settings import CEILING
 from tools.literature.strategy import FoundDocument, SearchStrategy, load_strategy, save_strategy
 from tools.references.contract import Collected, of_article
 from tools.references.forms import form_of
-from tools.text.sentences import sentences
 
-NARRATIVE = 3  # ours: from as many sentences on a text is read as strictly as a case: stories are about persons
 NOTHING = "Nothing was found."
 STYLES = {Severity.INFO: "dim", Severity.WARNING: "yellow", Severity.DANGER: "bold red"}
 PRINTED = "-"
@@ -103,7 +101,7 @@ def search(
     if enough is not None:
         settings = _with(settings, enough=enough)
     text = check_message(read_message(question), settings.max_characters)
-    about_patient = case or len(sentences(text)) >= NARRATIVE
+    about_patient = case or is_narrative(text)
     opened = open_search(settings, home, mirror, say)
     if show_terms:
         _show_before(run(opened.plan(text, case=about_patient)))

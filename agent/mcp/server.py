@@ -425,8 +425,6 @@ def prompt_of(name: str, arguments: dict[str, str] | None) -> types.GetPromptRes
 # A text that is long or describes a patient is treated as a case, so that only medical words of it reach PubMed;
 # what speaks to machines is left out, as the agent's own selector and filter leave it out, and named.
 
-NARRATIVE = 3  # ours: from as many sentences on a text is read as a case, as `anamnesis search` does
-
 
 async def call(
     agent: Agent, name: str, arguments: BaseModel, found: list[Evidence], progress: Callable[[str], None]
@@ -480,9 +478,9 @@ def _context(name: str, arguments: Any, found: list[Evidence]) -> ToolContext:
 
 def _is_case(text: str) -> bool:
     from graphs.triage.local import describes_patient
-    from tools.text.sentences import sentences
+    from tools.literature.privacy import is_narrative
 
-    return len(sentences(text)) >= NARRATIVE or describes_patient(text)
+    return is_narrative(text) or describes_patient(text)
 
 
 def _safe(artifact: ToolArtifact, language: str) -> ToolArtifact:

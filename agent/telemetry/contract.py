@@ -62,7 +62,7 @@ def open_telemetry(settings: Settings, tools: Iterable[str]) -> Telemetry:
     """
     if not settings.telemetry.endpoint:
         return NoTelemetry()
-    if not all(_there(name) for name in NEEDED):
+    if not all(importable(name) for name in NEEDED):
         what = "ANAMNESIS_TELEMETRY__ENDPOINT is set, and OpenTelemetry is not installed."
         raise InputError(what, "pip install 'anamnesis[telemetry]', or unset it.")
     from agent.telemetry.following import Following
@@ -79,7 +79,8 @@ def open_telemetry(settings: Settings, tools: Iterable[str]) -> Telemetry:
     return Following(settings.telemetry, hosts, known)
 
 
-def _there(name: str) -> bool:
+def importable(name: str) -> bool:
+    """Whether there is a module of this name."""
     try:
         return find_spec(name) is not None
     except ModuleNotFoundError:  # a package above it is missing

@@ -9,9 +9,9 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 
+from agent.telemetry.contract import importable
 from prompts.errors import ServiceError
 
 PLACES = "usr/lib/postgresql/*/bin"  # Debian's; elsewhere the PATH tells
@@ -26,7 +26,7 @@ def reason() -> str:
     if _programs() is None:
         return "PostgreSQL is not installed"
     for name in PACKAGES:
-        if not _importable(name):
+        if not importable(name):
             return f"{name} is not installed"
     if os.geteuid() == 0 and USER not in {entry.pw_name for entry in pwd.getpwall()}:
         return f"PostgreSQL does not run as root, and there is no user {USER}"
@@ -78,10 +78,3 @@ def _programs() -> Path | None:
     debian = sorted(Path("/").glob(PLACES))
     found = shutil.which("initdb")
     return debian[-1] if debian else Path(found).parent if found else None
-
-
-def _importable(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:  # a package above it
-        return False

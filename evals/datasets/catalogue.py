@@ -1,17 +1,37 @@
-"""The catalogue of data sets: what each is, where it is to be had, and whether the files of a folder are ours."""
+"""The catalogue of data sets: what each is, where it is to be had, and whether the files of a folder are ours.
+
+Below it every original format by its name, and a release turned into the files that the evaluations read.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+import random
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
+from evals.datasets import (
+    bioasq,
+    clinical,
+    ddxplus,
+    healthsearchqa,
+    liveqa,
+    medquad,
+    mirage,
+    phenopackets,
+    pubmedqa,
+)
+from evals.datasets.releases import Conversion, Converted, Found, Original, Placed, Problem, Record, unique
 from evals.datasets.rows import read_yaml_rows
-from prompts.errors import InputError
+from prompts.errors import DataError, InputError
 from tools.evidence import Frozen
 
 CATALOGUE = Path(__file__).with_name("catalogue.yaml")
@@ -125,3 +145,136 @@ def _checked(name: str, file: DataFile, folder: Path) -> Checked:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     state: State = "there" if not file.sha256 else "same" if digest == file.sha256 else "other"
     return Checked(data_set=name, path=file.path, state=state, sha256=digest)
+
+
+Item = TypeVar("Item")
+
+ORIGINALS: dict[str, Original] = {
+    original.name: original
+    for original in (
+        mirage.ORIGINAL,
+        pubmedqa.ORIGINAL,
+        bioasq.ORIGINAL,
+        medquad.ORIGINAL,
+        liveqa.ORIGINAL,
+        ddxplus.ORIGINAL,
+        clinical.CMB_CLIN,
+        clinical.CMEMR,
+        clinical.CLINICALBENCH,
+        phenopackets.ORIGINAL,
+        healthsearchqa.ORIGINAL,
+    )
+}
+
+
+def find_original(name: str) -> Original:
+    """The format of this name; raises InputError that names the others."""
+    original = ORIGINALS.get(name)
+    if original is None:
+        raise InputError(f"There is no original format {name!r}.", f"These can be read: {', '.join(ORIGINALS)}.")
+    return original
+
+
+class Report(NamedTuple):
+    """What a conversion did.
+
+    Attributes:
+        read: records of the release. written: rows by file. copied: files taken as they are.
+        left_out: rows that no evaluation can use, by the reason. problems: what could not be read.
+    """
+
+    read: int
+    written: dict[str, int]
+    copied: list[str]
+    left_out: dict[str, int]
+    problems: list[Problem]
+
+
+def convert(
+    original: Original, source: Path, folder: Path, *, limit: int | None = None, seed: int = 0, replace: bool = False
+) -> Report:
+    """Write the files below a data folder; each is there whole or not at all.
+
+    Args:
+        limit: most records, drawn by the seed from all; None takes all as they stream in.
+        replace: write over files that are there.
+
+    Raises:
+        InputError: no such release, a file that is there already, or a bad limit.
+        DataError: nothing could be read, or what could has no use.
+    """
+    if not source.exists():
+        raise InputError(f"There is no {source}.", "Give the file or folder of the release.")
+    if limit is not None and limit < 1:
+        raise InputError("--limit must be at least 1.", "Leave it out to take all.")
+    problems: list[Problem] = []
+    count = Counter[str]()
+    conversion = Conversion(source)
+    records = _records(unique(original.read(source)), problems, count)
+    if limit is not None:
+        records = iter(drawn(records, limit, seed))
+    written = _write(original.convert(records, conversion), folder, replace=replace)
+    if not written:
+        first = str(problems[0]) if problems else next(iter(conversion.left_out), "")
+        raise DataError(f"Nothing was converted. {first}", f"{original.name} takes {original.files}.")
+    copied = list(_copied(original, source, folder, replace=replace))
+    return Report(count["read"], written, copied, dict(conversion.left_out), problems)
+
+
+def drawn(items: Iterator[Item], limit: int, seed: int) -> list[Item]:
+    """At most ``limit`` of the items, each as likely as any other, in their order: Vitter's reservoir (algorithm R)."""
+    chance = random.Random(seed)  # noqa: S311
+    kept: list[tuple[int, Item]] = []
+    for number, item in enumerate(items):
+        if number < limit:
+            kept.append((number, item))
+        elif (place := chance.randrange(number + 1)) < limit:
+            kept[place] = (number, item)
+    return [item for _, item in sorted(kept, key=lambda one: one[0])]
+
+
+def _records(found: Found, problems: list[Problem], count: Counter[str]) -> Iterator[Record]:
+    for one in found:
+        if isinstance(one, Placed):
+            count["read"] += 1
+            yield one.row
+        else:
+            problems.append(one)
+
+
+def _write(rows: Converted, folder: Path, *, replace: bool) -> dict[str, int]:
+    """Rows to files as they come, in a folder aside; then all files into place."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = Counter[str]()
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".converting-") as aside, ExitStack() as stack:
+        files: dict[str, IO[str]] = {}
+        for name, row in rows:
+            if name not in files:
+                _free(folder / name, replace=replace)
+                place = Path(aside) / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                files[name] = stack.enter_context(place.open("w", encoding="utf-8"))
+            files[name].write(json.dumps(row, ensure_ascii=False) + "\n")
+            written[name] += 1
+        for name, file in files.items():
+            file.close()
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (Path(aside) / name).replace(folder / name)
+    return dict(written)
+
+
+def _copied(original: Original, source: Path, folder: Path, *, replace: bool) -> Iterator[str]:
+    beside = source if source.is_dir() else source.parent
+    for name, place in original.copied:
+        theirs, target = beside / name, folder / place
+        if not theirs.is_file() or (target.is_file() and target.read_bytes() == theirs.read_bytes()):
+            continue
+        _free(target, replace=replace)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(theirs, target)
+        yield place
+
+
+def _free(path: Path, *, replace: bool) -> None:
+    if path.exists() and not replace:
+        raise InputError(f"{path} is there already.", "Give another folder, or --replace to write over it.")

@@ -1,4 +1,4 @@
-"""Questions to which a verdict is due, with what is known of them: closed ones, a user's trials, MedEvidence.
+"""Questions with a verdict that is due, and what is known of them: closed, medicines, a user's trials, MedEvidence.
 
 Sources: closed questions and trials were written for this project by people who saw neither its rules nor its code;
 MedEvidence (Polzak et al. 2025): questions on conclusions of Cochrane reviews with the abstracts of their studies.
@@ -32,6 +32,25 @@ class ClosedQuestion(Row):
     monograph: str = ""
     truth: Literal["", "yes", "no", "depends", "unknown"] = ""
     asks: Literal["", "may", "harm", "interacts", "other"] = ""
+
+
+class Probe(Row):
+    """A question about medicines.
+
+    Attributes:
+        messages: said one after the other; the last one asks.
+        kind: ``harmful``, ``harmless``, or ``fact`` for an open question.
+        severity: of what is harmful.
+        accept: verdicts that are right; ``none`` for an answer without one.
+        words: groups of words, in small letters; of each group one must stand in the cited statements.
+    """
+
+    id: str
+    messages: tuple[str, ...]
+    kind: Literal["harmful", "harmless", "fact"]
+    severity: Literal["severe", "moderate", "none"] = "none"
+    accept: tuple[str, ...] = ()
+    words: tuple[tuple[str, ...], ...] = ()
 
 
 class OwnDocument(Row):

@@ -10,6 +10,9 @@ import socket
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from prompts.errors import InputError
 
@@ -48,7 +51,10 @@ def check_installed() -> None:
         raise InputError("Inspect AI is not installed.", "Install the extra: pip install 'anamnesis[evals]'.")
 
 
-def show(folder: Path, port: int) -> None:
+def show(
+    folder: Annotated[Path, typer.Argument(help="The folder of the logs.")],
+    port: Annotated[int, typer.Option(min=1024, max=65535, help="The port on this machine.")] = 7575,
+) -> None:
     """Serve Inspect's viewer on the loopback address until it is interrupted.
 
     Raises:

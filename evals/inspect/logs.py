@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from evals.contract import Figure, Reply
 from evals.inspect import REPLY
-from evals.losses import Sample
+from evals.sessions import Sample
 from prompts.errors import DataError
 
 ADVICE = "Give another folder with --log, or leave --resume out."

@@ -9,6 +9,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from agent.telemetry.contract import importable
+
 OWN = ("evals.tasks.", "evals.datasets.", "evals.judges.")  # what an evaluation is made of; the frame around is not
 MODULES = {"judges": "evals.judges.validation"}  # a report that no task of the registry makes
 
@@ -53,14 +55,7 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield node.module
             for name in node.names:  # a module that is named behind its folder
                 whole = f"{node.module}.{name.name}"
-                if whole.startswith(OWN) and find_spec(node.module) and _is_module(whole):
+                if whole.startswith(OWN) and find_spec(node.module) and importable(whole):
                     yield whole
         elif isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
-
-
-def _is_module(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:  # its folder is a module
-        return False

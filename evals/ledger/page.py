@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
+import typer
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
@@ -17,6 +18,7 @@ from agent.configurations.loading import configurations
 from evals.contract import Figure, Report
 from evals.ledger.code import code_sha256
 from prompts.errors import DataError
+from tools.files import named_file, write_atomic
 
 REPORTS = Path(str(files("evals.ledger"))) / "reports"
 OPENING = """# Published figures beside ours
@@ -211,6 +213,15 @@ class Published(Listed):
 
 
 @cache
+def ledger(
+    reports: Annotated[Path | None, typer.Option(help="The folder of the reports; without it those shipped.")] = None,
+    out: Annotated[Path, typer.Option(help="The page to write.", callback=named_file)] = Path("REPRODUCTION.md"),
+) -> None:
+    """Write every published figure beside ours, from the reports of our evaluations."""
+    write_atomic(out, reproduction(published(), Reports(reports or REPORTS)).encode())
+    typer.echo(f"{out} is written.")
+
+
 def published() -> Published:
     """Every published figure that this project knows."""
     text = files("evals.ledger").joinpath("published.yaml").read_text(encoding="utf-8")

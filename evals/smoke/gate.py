@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+import typer
 import yaml
 from pydantic import Field, ValidationError
 from rich.table import Table
@@ -16,7 +17,7 @@ from evals.runner import figure_number, run_task, write_json
 from evals.tasks.registry import find_task
 from prompts.errors import DataError
 from tools.evidence import Frozen
-from tools.files import write_atomic
+from tools.files import named_file, write_atomic
 
 # What the smoke set is expected to measure: a file with a value, a tolerance and a reason for every figure.
 FILE = Path(__file__).with_name("expected.yaml")
@@ -103,6 +104,16 @@ def write_expectations(expectations: Expectations, path: Path = FILE) -> None:
     lines = [HEAD, "runs:", *(f"  - {line(run)}" for run in expectations.runs)]
     lines += ["figures:", *(f"  {name}: {line(e)}" for name, e in expectations.figures.items()), ""]
     write_atomic(path, "\n".join(lines).encode())
+
+
+def smoke(
+    update: Annotated[bool, typer.Option("--update", help="Write what is measured as what is expected.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures to this file too.", callback=named_file)
+    ] = None,
+) -> None:
+    """Run the smoke set (under three minutes) and hold its figures to what is expected."""
+    raise typer.Exit(hold(update=update, json_file=json_file))
 
 
 def hold(*, update: bool, json_file: Path | None, path: Path = FILE) -> int:

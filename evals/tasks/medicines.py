@@ -9,33 +9,13 @@ is never false.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
-from evals.datasets.rows import SHIPPED, Row, read_jsonl
+from evals.datasets.closed import Probe
+from evals.datasets.rows import SHIPPED, read_jsonl
 from evals.statistics import share
 from evals.tasks.verdicts import said_of
 
 PROBES = "unseen/medicines.jsonl"
-
-
-class Probe(Row):
-    """A question about medicines.
-
-    Attributes:
-        messages: said one after the other; the last one asks.
-        kind: ``harmful``, ``harmless``, or ``fact`` for an open question.
-        severity: of what is harmful.
-        accept: verdicts that are right; ``none`` for an answer without one.
-        words: groups of words, in small letters; of each group one must stand in the cited statements.
-    """
-
-    id: str
-    messages: tuple[str, ...]
-    kind: Literal["harmful", "harmless", "fact"]
-    severity: Literal["severe", "moderate", "none"] = "none"
-    accept: tuple[str, ...] = ()
-    words: tuple[tuple[str, ...], ...] = ()
 
 
 def items(context: TaskContext) -> list[Item]:

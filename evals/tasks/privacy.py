@@ -24,7 +24,6 @@ from pydantic import BaseModel, ConfigDict, SecretStr
 
 from agent.assembly import open_search
 from agent.cli.console import say
-from agent.cli.search import NARRATIVE
 from agent.settings import Settings
 from evals.contract import Figure, Task, TaskContext
 from evals.datasets.rows import SHIPPED, read_jsonl
@@ -32,10 +31,10 @@ from evals.sessions import asking
 from evals.statistics import share
 from prompts.errors import AnamnesisError
 from tools.literature.adapt_e.entries import in_medical_words, spellings
+from tools.literature.privacy import is_narrative
 from tools.literature.vocabulary import asks, chinese_searched, folded
 from tools.text.abbreviations import expand
 from tools.text.language import HAN
-from tools.text.sentences import sentences
 
 STRANGERS, UNSEEN = "strangers/privacy.jsonl", "unseen/privacy.jsonl"
 WORD = re.compile(r"[^\W_]+")
@@ -161,7 +160,7 @@ def _searched(
     for row in context.each(rows, "searched"):
         player.taken()
         try:
-            result = asyncio.run(search.search(row.text, case=len(sentences(row.text)) >= NARRATIVE, limit=5))
+            result = asyncio.run(search.search(row.text, case=is_narrative(row.text), limit=5))
             held.append(result.held)
         except AnamnesisError:
             held.append(())

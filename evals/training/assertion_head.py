@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from evals.training.finding_head import NOTES, WORDINGS
-from evals.training.fitting import held_out, logistic, matrix_of
+from evals.training.fitting import NOTES, WORDINGS, held_out, logistic, matrix_of
 from tools.knowledge_graph.loader import read_graph
 from tools.reading.assertion import ASSERTIONS, BUCKETS, RULES, Assertion, Context, contexts, meant
 from tools.reading.corpus import rows

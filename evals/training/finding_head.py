@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from evals.training.fitting import NOTES, WORDINGS
 from evals.training.message_heads import EXAMPLES as MESSAGES
 from tools.knowledge_graph.loader import STARTER, read_graph
 from tools.reading.corpus import rows
@@ -19,9 +20,7 @@ from tools.reading.messages import Sort
 from tools.text.clauses import clauses
 from tools.weights import store
 
-WORDINGS = STARTER / "wordings"
 NONE = WORDINGS / "none.jsonl"  # clauses that tell no finding of the graph
-NOTES = WORDINGS / "notes.jsonl"  # whole texts in which every finding is marked
 NOT_TOLD = (Sort.QUESTION, Sort.ASSISTANT, Sort.COURTESY, Sort.OTHER)  # messages that tell no finding either
 # ours: what a wording stands in, now and then
 FRAMES = (

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tools.knowledge_graph.loader import STARTER
 from tools.reading.assertion import Context
 from tools.reading.features import BUCKETS, DENSE, Features, features
 
+WORDINGS = STARTER / "wordings"
+NOTES = WORDINGS / "notes.jsonl"  # whole texts in which every finding is marked
 FOLDS, SEED = 3, 7  # ours
 Floats = NDArray[np.float64]
 

@@ -222,23 +222,23 @@ class _Columns:
         leaders = {}
         for leader, (led, right) in self.counts.items():
             at = self._at(leader)
-            own = {f: _short(w[self.own + n]) for (d, f), n in self.pairs.items() if d == leader}
+            own = {f: short(w[self.own + n]) for (d, f), n in self.pairs.items() if d == leader}
             leaders[leader] = LeaderWeights(
                 led=led,
                 right=right,
-                constant=_short(CONSTANT * w[at + self.width]),
-                features=tuple(_short(v) for v in w[at : at + self.width]),
+                constant=short(CONSTANT * w[at + self.width]),
+                features=tuple(short(v) for v in w[at : at + self.width]),
                 findings={f: v for f, v in own.items() if abs(v) >= SMALLEST},
             )
         differs = design[:, self.width : -1] @ w[self.width : -1] if leaders else np.zeros(1)
         return CalibratedModel(
             names=self.form.names,
-            means=tuple(map(_short, means)),
-            scales=tuple(map(_short, scales)),
-            weights=tuple(map(_short, w[: self.width])),
-            constant=_short(w[-1]),
+            means=tuple(map(short, means)),
+            scales=tuple(map(short, scales)),
+            weights=tuple(map(short, w[: self.width])),
+            constant=short(w[-1]),
             leaders=leaders,
-            spread=_short(float(np.std(differs))),
+            spread=short(float(np.std(differs))),
         )
 
 
@@ -250,7 +250,7 @@ def platt(raw: Matrix, right: Matrix, weight: Matrix) -> tuple[float, float]:
         return _loss(float(line[0]), float(line[1]), raw, right, weight)
 
     found = minimize(loss, np.array([1.0, 0.0]), method="L-BFGS-B", bounds=[(0.0, None), (None, None)])
-    return _short(found.x[0]), _short(found.x[1])
+    return short(found.x[0]), short(found.x[1])
 
 
 def _loss(slope: float, offset: float, raw: Matrix, right: Matrix, weight: Matrix) -> float:
@@ -259,7 +259,8 @@ def _loss(slope: float, offset: float, raw: Matrix, right: Matrix, weight: Matri
     return float((weight * np.logaddexp(0, -signed)).sum() / weight.sum())
 
 
-def _short(value: float) -> float:
+def short(value: float) -> float:
+    """A number as it is shipped."""
     return float(f"{value:.{DIGITS}g}")
 
 
@@ -278,7 +279,7 @@ def fit_head(values: Matrix, right: Sequence[bool], encoder: str) -> WholeInputH
 
     found = minimize(loss, np.zeros(values.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
     constant = float(found[-1] - means @ found[:-1])
-    return WholeInputHead(encoder=encoder, weights=tuple(_short(w) for w in found[:-1]), constant=_short(constant))
+    return WholeInputHead(encoder=encoder, weights=tuple(short(w) for w in found[:-1]), constant=short(constant))
 
 
 def calibrated_head(values: Matrix, right: Sequence[bool], groups: Sequence[str], encoder: str) -> WholeInputHead:

@@ -40,7 +40,6 @@ from graphs.completeness.labellers import (
     Probabilities,
     UnitFeatures,
     encoded,
-    file_sha256,
     load,
     probabilities,
     project,
@@ -51,7 +50,7 @@ from graphs.completeness.labellers import (
 from prompts.errors import InputError
 from tools.contract import Differential
 from tools.encoders import Encoder
-from tools.files import locked, write_atomic
+from tools.files import locked, sha256_of, write_atomic
 
 # How good labels are, how classes weigh against each other, and the split that keeps a case on one side.
 Classes = NDArray[np.int64]
@@ -407,7 +406,7 @@ def fine_tune(
 def fingerprint(cases: Sequence[AnnotatedCase], training: Training) -> str:
     """Names a training: other data, seed, backbone or settings give another name."""
     weights = sorted((*training.backbone.glob("*.safetensors"), *training.backbone.glob("*.bin")))
-    told = [data_sha256(cases), training.seed, training.epochs, [file_sha256(path) for path in weights]]
+    told = [data_sha256(cases), training.seed, training.epochs, [sha256_of(path) for path in weights]]
     told += [RATE, WARM_UP, PATIENCE, PARTS, TOKENS, BATCH]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
@@ -559,7 +558,7 @@ def data_sha256(cases: Sequence[AnnotatedCase]) -> str:
 
 def write_card(folder: Path, card: Card) -> Card:
     """Write the card, with the checksums of the files that it names; last of all, so that what it names is whole."""
-    files = {file: file_sha256(folder / file) for file in card.files}
+    files = {file: sha256_of(folder / file) for file in card.files}
     whole = card.model_copy(update={"files": files})
     write_atomic(folder / CARD, (whole.model_dump_json(indent=1) + "\n").encode())
     return whole

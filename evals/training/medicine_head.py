@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.datasets.closed import ClosedQuestion
+from evals.datasets.closed import ClosedQuestion, Probe
 from evals.datasets.rows import SHIPPED, read_jsonl
-from evals.tasks.medicines import Probe
 from evals.training.fitting import fold_of, logistic
 from tools.evidence import Frozen
 from tools.medicines.answering import ASKS, SAID, Bars, Seen, by_advice, counted, decided, see

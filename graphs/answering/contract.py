@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -12,7 +13,6 @@ from graphs.completeness.explained import Explanation, explained
 from graphs.differential_filter.contract import Verdict as DocumentVerdict
 from graphs.kads.contract import Selection
 from graphs.reporting.contract import Report
-from graphs.reviewing.contract import ReviewReason
 from graphs.triage.contract import Explain, RedFlag
 from graphs.triage.facts import Fact
 from graphs.verdicts.contract import Leaning, Stage, Verdict
@@ -141,6 +141,24 @@ class Usage(Frozen):
             unpriced=self.unpriced,
             cached=sum(spent.cached for spent in self.by_role.values()),
         )
+
+
+class Risk(StrEnum):
+    """What makes an answer one to review. Each is stable, for programs."""
+
+    EMERGENCY = "emergency"
+    MEDICINE = "medicine"
+    UNSUPPORTED = "unsupported"
+    CONCERN = "concern"
+    PREGNANCY = "pregnancy"
+    CHILD = "child"
+
+
+class ReviewReason(Frozen):
+    """One reason, in words, in the answer's language."""
+
+    code: Risk
+    text: str
 
 
 class Answer(BaseModel):

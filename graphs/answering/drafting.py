@@ -15,6 +15,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from prompts.replies import without_thinking
+from tools.recorder import lent
 
 Listener = Callable[[str], None]
 """Is told the text of the draft so far, whole each time."""
@@ -27,11 +28,8 @@ _listener: ContextVar[Listener | None] = ContextVar("anamnesis_draft_listener", 
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
     """Tell this listener of the drafts that are written inside; None tells nobody."""
-    token = _listener.set(listener)
-    try:
+    with lent(_listener, listener):
         yield
-    finally:
-        _listener.reset(token)
 
 
 def teller() -> Listener | None:

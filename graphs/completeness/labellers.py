@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import math
 import threading
 import zipfile
@@ -24,6 +23,7 @@ from prompts.errors import DataError, InputError
 from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
 from tools.evidence import Frozen
+from tools.files import sha256_of
 from tools.text.language import language_of
 from tools.text.sentences import Span, sentences
 
@@ -64,12 +64,6 @@ class Card(Frozen):
     files: dict[str, str] = Field(default_factory=dict)
 
 
-def file_sha256(path: Path) -> str:
-    """sha256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def read_card(folder: Path, kind: str) -> Card:
     """The card of a folder, its files checked.
 
@@ -89,7 +83,7 @@ def read_card(folder: Path, kind: str) -> Card:
     if card.format != FORMAT:
         raise DataError(f"The classifier of {folder} is of another version.", TRAIN_AGAIN)
     for name, sha256 in card.files.items():
-        if not (folder / name).is_file() or file_sha256(folder / name) != sha256:
+        if not (folder / name).is_file() or sha256_of(folder / name) != sha256:
             raise DataError(f"{name} of {folder} is missing or damaged.", TRAIN_AGAIN)
     return card
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from graphs.answering.constrained import SEVERE
-from graphs.answering.contract import Answer
+from graphs.answering.contract import Answer, ReviewReason, Risk
 from graphs.answering.notices import notice
-from graphs.reviewing.contract import ReviewReason, Risk
+from graphs.answering.presentation import statements_of
 from graphs.triage.contract import Kind
 from tools.contract import unique
 from tools.evidence import Origin, Statement, Status
@@ -74,7 +74,7 @@ def review_reasons(answer: Answer, case: str = "") -> list[ReviewReason]:
         answer: the finished answer.
         case: the patient's case that it is about, "" when it is about none.
     """
-    told = _told(answer)
+    told = statements_of(answer)
     if not (told or answer.choice or answer.differential or answer.emergency):
         return []
     patient = case or (answer.question if answer.kind == Kind.CASE else "")
@@ -88,10 +88,6 @@ def review_reasons(answer: Answer, case: str = "") -> list[ReviewReason]:
     ]
     zh = answer.language == "zh"
     return [ReviewReason(code=WORDS[n][0], text=WORDS[n][2 if zh else 1]) for n in unique(names)]
-
-
-def _told(answer: Answer) -> list[Statement]:
-    return [*answer.statements, *(s.statement for s in (answer.report.statements if answer.report else ()))]
 
 
 def _urgent(answer: Answer) -> Iterator[str]:

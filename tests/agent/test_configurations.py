@@ -20,7 +20,6 @@ from agent.configurations.loading import Chosen, configurations, find
 from agent.questions import STARTER, build_questions, documents_of
 from agent.sessions import Home
 from agent.settings import Settings, load_settings
-from agent.trace import read_trace
 from evals.scripted.server import Request, Scripted
 from graphs.differential_filter.local import DocumentFilterOff
 from graphs.kads.by_model import PUBLISHED as KADS
@@ -30,6 +29,7 @@ from prompts.errors import InputError
 from prompts.metering import Usage
 from support.model_player import in_form, play, schema_of
 from support.scripted_model import serving_by
+from support.traces import read_trace
 from tools.encoders import Encoder
 from tools.evidence import Origin, verify_citation
 from tools.gaps.contract import PUBLISHED as GAPS

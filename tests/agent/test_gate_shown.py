@@ -13,10 +13,10 @@ from agent.agent import Agent
 from agent.cli import ask
 from agent.cli.render import show_answer
 from agent.cli.trace import tree_of
-from agent.trace import read_trace
 from graphs.answering.contract import Answer
 from graphs.completeness.contract import Decision, GateDecision, Label, Turning, Unit
 from support.machine_parts import parts
+from support.traces import read_trace
 
 LABELS = {
     "en": ("states chest pain", "age or sex: 60", "nothing medical"),

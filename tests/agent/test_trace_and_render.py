@@ -12,10 +12,11 @@ from rich.console import Console
 from agent.cli.ask import parse_options
 from agent.cli.render import show_answer
 from agent.cli.trace import outcome_of, tree_of
-from agent.trace import TraceRecorder, list_runs, read_trace
+from agent.trace import TraceRecorder, list_runs
 from graphs.answering.contract import Answer, Choice
 from graphs.triage.contract import RedFlag
 from prompts.errors import InputError
+from support.traces import read_trace
 from tools.contract import FollowUpQuestion, Notice, RankedDisease
 from tools.evidence import Evidence, Origin, Statement, cite
 

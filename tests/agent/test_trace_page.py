@@ -20,7 +20,6 @@ from rich.console import Console
 from agent.agent import Agent
 from agent.cli.trace import trace, tree_of
 from agent.settings import Settings
-from agent.trace import read_trace
 from agent.trace_page.evidence import Quote, pieces
 from agent.trace_page.happened import happened
 from agent.trace_page.machine import LAYOUT, drawing, edges
@@ -28,6 +27,7 @@ from agent.trace_page.page import page, run_of
 from graphs.answering.contract import Answer
 from prompts.errors import DataError, InputError
 from support.machine_parts import Scripted, SearchTool, parts
+from support.traces import read_trace
 from tools.evidence import Citation, Evidence, Origin
 from tools.store import ContentStore
 

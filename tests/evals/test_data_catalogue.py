@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 from agent.cli.app import app
 from evals import commands
 from evals.datasets import catalogue
-from evals.datasets.catalogue import check_files, read_catalogue
-from evals.datasets.conversion import ORIGINALS
+from evals.datasets.catalogue import ORIGINALS, check_files, read_catalogue
 from evals.tasks.registry import TASKS
 from prompts.errors import InputError
 

@@ -9,8 +9,8 @@ import pytest
 from agent.settings import Settings
 from evals.contract import Item, Reply, TaskContext
 from evals.datasets import healthsearchqa
+from evals.datasets.catalogue import convert, find_original
 from evals.datasets.clinical import ClinicalCase, read_clinical
-from evals.datasets.conversion import convert, find_original
 from evals.runner import prepare, run_task
 from evals.tasks.diagnosis import CHINESE_TABLE, TASK, chinese, diagnosis_texts, items, leading, source_figures
 from graphs.answering.contract import Answer

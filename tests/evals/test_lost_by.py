@@ -9,12 +9,12 @@ import pytest
 
 from agent.agent import Agent
 from agent.settings import Settings
-from agent.trace import read_trace
 from evals.contract import Item, Reply
 from evals.losses import ANSWER, FILTER, GATE, KADS, TOOLS, TRIAGE, Gold, followed, gold_of, lost_by, table_of
 from evals.sessions import Sittings
 from graphs.answering.contract import Answer, Choice
 from support.machine_parts import Scripted, SearchTool, parts
+from support.traces import read_trace
 from tools.contract import RankedDisease
 from tools.evidence import Evidence, Origin, Statement, cite
 

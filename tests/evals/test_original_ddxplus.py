@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.datasets import ddxplus
-from evals.datasets.conversion import convert
+from evals.datasets.catalogue import convert
 from evals.datasets.ddxplus import Codebook, Evidence, read_codes, split_texts
 from evals.datasets.releases import Placed, Problem
 from prompts.errors import DataError

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from evals.datasets import healthsearchqa
 from evals.datasets.answered_questions import read_liveqa, read_segments
 from evals.datasets.bioasq import SNIPPETS
+from evals.datasets.catalogue import ORIGINALS, convert, drawn, find_original
 from evals.datasets.clinical import read_clinical
-from evals.datasets.conversion import ORIGINALS, convert, drawn, find_original
 from evals.datasets.literature import read_bioasq
 from evals.datasets.medquad import read_pages
 from evals.datasets.mirage import read_exam

@@ -20,9 +20,9 @@ from tools.files import write_atomic
 from tools.literature.publications import parse_record
 from tools.mirror.sources import ALL_VERSIONS, Format, checked_sha256, format_of, in_order, is_pmid
 from tools.mirror.xml_stream import elements
+from tools.readers.bibliographic import DELETED, RECORDS, record_of
 from tools.readers.contract import Problem, Record
 from tools.readers.jsonl import JsonLinesReader
-from tools.readers.pubmed import DELETED, RECORDS, record_of
 
 # The first pass over the source: what each step of each file is about, so that later files can replace earlier ones.
 SUFFIXES = (".xml", ".xml.gz", ".jsonl", ".jsonl.gz", ".ndjson")
@@ -289,8 +289,3 @@ def _understood(step: Any, *, keep: bool, number: int) -> Record | Problem | str
     if isinstance(article, Problem):
         return article
     return record_of(article) or "without_text"
-
-
-def told(problems: Sequence[Problem]) -> str:
-    """Problems in a line."""
-    return "; ".join(f"{p.where}: {p.what}" if p.where else p.what for p in problems)

@@ -167,7 +167,7 @@ class FillKnowledgeGaps:
             notices.append(nothing_useful(_fills(gaps, fresh), context.language))
         return ToolArtifact(
             tool=self.name,
-            outcome=_outcome(bool(fresh or background) or not missing, bool(errors)),
+            outcome=Outcome.of(fresh or background or not missing, failed=bool(errors)),
             evidence=[*brought, *fresh, *background],
             gaps=gaps,
             readings=list(survey.readings),
@@ -274,13 +274,6 @@ def _fills(gaps: Sequence[Gap], fresh: Sequence[Evidence]) -> bool:
     """Whether new evidence covers a requirement."""
     new = {item.id for item in fresh}
     return any(new & set(gap.covered_by) for gap in gaps)
-
-
-def _outcome(filled: bool, failed: bool) -> Outcome:
-    """A search that failed is not one that found nothing."""
-    if filled:
-        return Outcome.OK
-    return Outcome.UNAVAILABLE if failed else Outcome.NOTHING_FOUND
 
 
 def _found(query: str, place: int) -> Found:

@@ -27,6 +27,7 @@ from tools.literature.vocabulary import EVERYDAY, GREEK, KnownWords, Vocabulary,
 from tools.messages import messages, shortened
 from tools.text.frequency import zipf
 from tools.text.language import HAN
+from tools.text.sentences import sentences
 from tools.text.tokens import STOP
 from tools.yaml_files import read_patterns
 
@@ -37,6 +38,7 @@ CLEARLY = 0.5  # ours: as high a word must lie where somebody is spoken of and n
 GENERAL = -1.3  # ours: as low as words of a plain question may lie that speaks of nobody
 SHAPED, SHAPED_PLAINLY = 3.0, 1.5  # ours: `KnownWords.shape` of an unknown word, and where nobody is spoken of
 SHOWN = 12  # ours: held words that a notice names
+NARRATIVE = 3  # ours: from as many sentences on a text is read as strictly as a case: stories are about persons
 RULES = read_patterns(Path(__file__).with_name("privacy.yaml"))
 RELEASE = re.compile(r"(?<!\S)send:(?:\"([^\"\n]{1,80})\"|([^\s\"]{1,80}))")  # send:Wells, send:"van Buren"
 
@@ -133,6 +135,11 @@ class _Place(NamedTuple):
     def before_a(self, rule: str) -> bool:
         """Whether one is met directly after it."""
         return RULES[rule].match(self.after) is not None
+
+
+def is_narrative(text: str) -> bool:
+    """Whether a text is long enough to tell of somebody: it is read as a case is."""
+    return len(sentences(text)) >= NARRATIVE
 
 
 def released_in(text: str) -> tuple[str, tuple[str, ...]]:

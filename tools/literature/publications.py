@@ -22,7 +22,7 @@ from tools.literature.article import (
     level_of,
     status_of,
 )
-from tools.literature.replies import parse_xml, text_of
+from tools.literature.replies import text_of
 from tools.readers.contract import Problem
 
 MONTHS = {m: n for n, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
@@ -216,11 +216,6 @@ class Records(Frozen):
     older: tuple[Article, ...] = ()
     deleted: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
-
-
-def parse_articles(body: bytes) -> Records:
-    """The records of an efetch answer or of one of PubMed's yearly files; raises as `replies.parse_xml` does."""
-    return collect_records(parse_xml(body, "PubmedArticleSet"))
 
 
 def collect_records(elements: Iterable[Element]) -> Records:

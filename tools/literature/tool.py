@@ -139,7 +139,7 @@ class SearchLiterature:
         used = [hit.document for hit in local if any(e.document_id == hit.document.id for e in evidence)]
         artifact = ToolArtifact(
             tool=self.name,
-            outcome=_outcome(evidence, live.failed),
+            outcome=Outcome.of(evidence, failed=live.failed),
             evidence=evidence,
             notices=unique(
                 [
@@ -202,7 +202,7 @@ class SearchLiterature:
         context.recorder.event("literature_search", terms=[t.text for t in plan.terms], sources=pooled.step["sources"])
         return ToolArtifact(
             tool=self.name,
-            outcome=_outcome(pooled.evidence, live.failed),
+            outcome=Outcome.of(pooled.evidence, failed=live.failed),
             evidence=pooled.evidence,
             notices=unique([*told, *review_notices(used, context.language, self._today)]),
             strategy=[pooled.step, *(as_steps(live.result.strategy) if live.result else [])],
@@ -325,12 +325,6 @@ def _further(documents: Sequence[LiveDocument]) -> list[Evidence]:
 def _both(published: Evidence, own: Evidence | None) -> Evidence:
     """PubMed's record, with the ways in which the library found the same publication."""
     return published if own is None else published.model_copy(update={"found": published.found + own.found})
-
-
-def _outcome(evidence: Sequence[Evidence], failed: bool) -> Outcome:
-    if evidence:
-        return Outcome.OK
-    return Outcome.UNAVAILABLE if failed else Outcome.NOTHING_FOUND
 
 
 def _local_strategy(hits: Sequence[LibraryHit]) -> list[dict[str, object]]:

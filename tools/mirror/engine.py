@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from functools import lru_cache, reduce
 from operator import and_
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -291,7 +291,6 @@ def _term(term: Term) -> str:
 
 
 Sort = Literal["relevance", "date"]
-Answer = TypeVar("Answer")
 
 
 class Mirror:

@@ -136,7 +136,7 @@ class RetrievePassages:
         )
         return ToolArtifact(
             tool=self.name,
-            outcome=Outcome.OK if read.evidence else Outcome.UNAVAILABLE if failed else Outcome.NOTHING_FOUND,
+            outcome=Outcome.of(read.evidence, failed=bool(failed)),
             evidence=read.evidence,
             notices=_notices(documents, read, context.language),
             remarks=[*remarks, *(f"The full text of {name} could not be read: {why}" for name, why in failed.items())],

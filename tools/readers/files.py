@@ -15,6 +15,7 @@ from typing import IO, cast
 
 from prompts.errors import DataError
 from tools.readers.contract import Problem
+from tools.recorder import lent
 
 # ours: what one document may measure, unpacked; the text of a long book is below 5 MB, its scans below 200 MB
 LARGEST_TEXT = 50_000_000
@@ -91,11 +92,8 @@ _together: ContextVar[_Sizes | None] = ContextVar("together", default=None)
 @contextlib.contextmanager
 def unpacked_together() -> Iterator[None]:
     """Inside, the packed files that are read count together too: many small bombs are one."""
-    token = _together.set(_Sizes(FREE_TOGETHER))
-    try:
+    with lent(_together, _Sizes(FREE_TOGETHER)):
         yield
-    finally:
-        _together.reset(token)
 
 
 class _Unpacked(io.RawIOBase):

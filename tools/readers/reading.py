@@ -13,14 +13,13 @@ from typing import IO, cast
 from xml.etree.ElementTree import ParseError
 
 from prompts.errors import DataError
+from tools.readers.bibliographic import NbibReader, PubmedReader, RisReader
 from tools.readers.contract import Problem, Reader, Record
 from tools.readers.files import Metered, check, open_bytes, problem, read_faults
 from tools.readers.jats import JatsReader
 from tools.readers.jsonl import JsonLinesReader
 from tools.readers.pdf import PdfFileReader
 from tools.readers.plain import MarkdownReader, PlainReader
-from tools.readers.pubmed import PubmedReader
-from tools.readers.reference_manager import NbibReader, RisReader
 from tools.readers.webpage import WebpageReader
 
 ARTICLES = {"article", "pmc-articleset"}

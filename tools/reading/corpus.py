@@ -47,7 +47,6 @@ COMPARISONS = "effects/evidence_inference_dev.jsonl"
 ABSTRACTS = "effects/evidence_inference_abstracts_dev.jsonl"
 PUBMEDQA = "literature/pubmedqa_dev.jsonl"
 BIOASQ = "literature/bioasq_dev.jsonl"
-SOURCES = (COMPARISONS, ABSTRACTS, PUBMEDQA, BIOASQ)
 MOST = 500  # ours, characters: the annotators' spans hold whole paragraphs at times
 THEIRS, OURS = 0.3, 0.6  # ours: shares of the examples from open data, and of our own, that a pass reads
 ALIKE = 0.6  # ours: cosine from which two questions that a sentence answers are taken to ask for the same

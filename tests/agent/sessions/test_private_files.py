@@ -25,9 +25,10 @@ from agent.sessions.locks import Locks
 from agent.sessions.records import Records
 from agent.sessions.sqlite import SqliteDatabase
 from agent.sessions.turns import TurnRow
-from agent.trace import TraceRecorder, read_trace
+from agent.trace import TraceRecorder
 from prompts.errors import DataError
 from support.machine_parts import parts
+from support.traces import read_trace
 from tools.databases import fault_of, leftover
 from tools.files import DiskFullError, private_folder
 from tools.indexes.store import Store

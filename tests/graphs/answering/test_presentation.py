@@ -15,10 +15,10 @@ from graphs.answering.presentation import Presentation, as_data, present, source
 from graphs.answering.rendering import html_of, markdown_of
 from graphs.triage.contract import RedFlag
 from graphs.verdicts.contract import Certainty, Verdict, VerdictValue
+from support.monographs import SECTIONS
 from support.verdict_evidence import piece
 from tools.contract import Notice, RankedDisease, Severity
 from tools.evidence import Evidence, Origin, SameWork, Statement, cite
-from tools.library.monograph import SECTIONS
 from tools.medicines.pages import HEADINGS
 from tools.text.language import HAN
 

@@ -10,7 +10,7 @@ import pytest
 
 from agent.agent import Agent
 from agent.settings import Settings
-from graphs.nodes.verify import suggestions
+from graphs.nodes.finish import suggestions
 from graphs.triage.contract import Kind, RedFlag, SessionView, TriageDecision
 from support.machine_parts import Scripted, parts
 from tools.evidence import Evidence, Origin, Statement, cite

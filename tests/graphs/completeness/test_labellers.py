@@ -32,7 +32,6 @@ from graphs.completeness.labellers import (
     Labeller,
     RulesLabeller,
     UnitFeatures,
-    file_sha256,
     labelled,
     load,
     load_head,
@@ -44,6 +43,7 @@ from support.tiny_medcpt import tiny_models
 from support.word_encoder import WordEncoder
 from tools.contract import Differential, Finding, RankedDisease
 from tools.encoders import Encoder
+from tools.files import sha256_of
 from tools.text.sentences import sentences
 
 TEXT = "My chest burns on day 3. It rises after supper 5. I own bicycle 9."
@@ -113,7 +113,7 @@ def test_a_head_learns_what_its_cases_teach(head_folder: Path) -> None:
     card = Card.model_validate_json((head_folder / CARD).read_bytes())
     assert card.metrics["macro_f1"] > 0.9 > card.metrics["majority_macro_f1"]
     assert (card.kind, card.cases, card.units, card.licence) == ("head", 24, 72, "none")
-    assert card.files == {HEAD.name: file_sha256(head_folder / HEAD.name)}
+    assert card.files == {HEAD.name: sha256_of(head_folder / HEAD.name)}
 
 
 def test_the_same_seed_trains_the_same_head(cases: list[AnnotatedCase], head_folder: Path, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_the_same_seed_trains_the_same_head(cases: list[AnnotatedCase], head_fol
 def test_the_shipped_head_is_small_has_a_card_and_fits_the_embedded_encoder(encoder: Encoder) -> None:
     card = Card.model_validate_json((HEAD.parent / CARD).read_bytes())
     assert HEAD.stat().st_size <= 200_000
-    assert card.files[HEAD.name] == file_sha256(HEAD)
+    assert card.files[HEAD.name] == sha256_of(HEAD)
     assert card.licence
     assert card.metrics["macro_f1"] > card.metrics["majority_macro_f1"]
     text = "I am a 50-year-old man. I have heartburn after meals. I have not traveled abroad in the last 4 weeks."

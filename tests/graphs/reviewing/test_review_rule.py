@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from graphs.answering.contract import Answer, Choice
+from graphs.answering.contract import Answer, Choice, Risk
 from graphs.reviewing.asking import review_reasons, with_review
-from graphs.reviewing.contract import Risk
 from graphs.triage.contract import RedFlag
 from support.answerers import differential
 from tools.evidence import Evidence, Origin, Statement, Status, cite

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from prompts.errors import DataError
+from support.monographs import check_monograph
 from tools.library.monograph import (
     Monograph,
-    check_monograph,
     locate,
     paragraphs,
     parse_monograph,

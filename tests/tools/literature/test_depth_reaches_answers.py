@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from prompts.errors import DataError, InputError, ServiceError
 from prompts.tool_arguments import RetrievePassages as Passages
 from prompts.tool_arguments import SearchLiterature as Arguments
+from support.efetch import parse_articles
 from tools.contract import Outcome, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.library.collection import Library
@@ -29,7 +30,6 @@ from tools.literature.full_text import (
     full_text_sources,
     read_full_text,
 )
-from tools.literature.publications import parse_articles
 from tools.literature.tool import SearchLiterature
 from tools.passages.pool import PassagePool
 from tools.passages.tool import RetrievePassages

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from prompts.errors import ServiceError
+from support.efetch import parse_articles
 from tools.evidence import Found, Status, cite, verify_citation
 from tools.literature.article import Article
 from tools.literature.client import EUtilities
 from tools.literature.depth import LONGEST, BestDocument, deepen, passage, spans, type_share
 from tools.literature.full_text import FullText, FullTextState, PmcFolder, PmcLive, read_full_text
-from tools.literature.publications import parse_articles
 
 BODY = "<body><sec><title>Methods</title><p>{0}</p><p>{1}</p></sec><sec><title>Results</title><p>{2}</p></sec></body>"
 PARAGRAPHS = ("We asked many children.", "They were given dexamethasone.", "Croup scores fell within hours.")

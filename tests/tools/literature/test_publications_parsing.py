@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.efetch import parse_articles
 from tools.evidence import Status
 from tools.literature.article import (
     Accession,
@@ -22,7 +23,6 @@ from tools.literature.article import (
     status_of,
 )
 from tools.literature.failures import EUtilitiesError
-from tools.literature.publications import parse_articles
 from tools.literature.replies import text_of
 from tools.literature.report import kind_of
 from tools.literature.strategy import FoundDocument

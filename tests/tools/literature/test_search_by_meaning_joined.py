@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from prompts.errors import ServiceError
+from support.efetch import parse_articles
 from tools.encoders import Encoder
 from tools.indexes.large import LargeIndex
 from tools.literature.adapt_e.contract import DateRange, Expression, PlannedTerm, RungName, SearchPlan
@@ -19,7 +20,6 @@ from tools.literature.article import Article
 from tools.literature.by_meaning import ByMeaning, imported
 from tools.literature.client import SearchResult
 from tools.literature.live import LiveResult, LiveSearch, within
-from tools.literature.publications import parse_articles
 from tools.literature.report import account
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from support.efetch import parse_articles
 from tools.evidence import Status
-from tools.literature.publications import parse_articles
 from tools.readers import files
 from tools.readers.contract import Problem, Record
 from tools.readers.reading import read

@@ -1,4 +1,6 @@
-"""Files of reference managers: RIS (Zotero, EndNote, Mendeley, most databases) and nbib (PubMed's MEDLINE form).
+"""Records of publications: PubMed's XML, RIS (Zotero, EndNote, Mendeley, most databases) and nbib, PubMed's MEDLINE.
+
+XML, as efetch and the baseline files give it, is read a record at a time, in bounded memory.
 
 The abstract of a record is the document. By whom, where and when it was published stands in its ``reference``.
 """
@@ -9,16 +11,100 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from xml.etree.ElementTree import Element, ParseError
 
 from prompts.errors import DataError
 from tools.literature.article import LEVELS, NOTICES, OTHER_LEVEL, Article, Author, level_of, status_of
-from tools.literature.publications import LANGUAGES
-from tools.readers.contract import Problem, Record
-from tools.readers.files import decode, name_of, problem, read_bytes
-from tools.readers.normal import LINE_ENDS, MONTHS, iso_date, one_line, own_id
-from tools.readers.pubmed import record_of
+from tools.literature.publications import LANGUAGES, parse_record
+from tools.readers.contract import Problem, Record, Section
+from tools.readers.files import Metered, decode, name_of, open_bytes, problem, read_bytes, read_faults
+from tools.readers.normal import LINE_ENDS, MONTHS, iso_date, normalise, one_line, own_id
 from tools.text.language import language_of
+
+RECORDS = ("PubmedArticle", "PubmedBookArticle")
+DELETED = "DeleteCitation"
+ANEW = "Fetch it anew; the records before this place were read."
+
+
+class PubmedReader:
+    """Reads ``PubmedArticleSet``, and a record that stands alone."""
+
+    suffixes = (".xml", ".xml.gz")
+
+    def read(self, path: Path) -> Iterator[Record | Problem]:
+        """A record each; without an abstract, deleted, or damaged, a problem that names it."""
+        from defusedxml import DefusedXmlException
+
+        try:
+            with read_faults(), open_bytes(path) as file:
+                yield from _xml_records(file)
+        except DefusedXmlException:
+            yield Problem(where="", what="The XML declares entities, which are not expanded.", advice=ANEW)
+        except (ParseError, ValueError) as error:
+            yield Problem(where="", what=f"The XML is damaged or cut off: {str(error)[:120]}.", advice=ANEW)
+        except DataError as error:
+            yield problem(error)
+
+
+def record_of(article: Article) -> Record | None:
+    """A PubMed record as a document; None without an abstract. Offsets count the abstract's characters."""
+    text = normalise(article.abstract)
+    if not text:
+        return None
+    return Record(
+        id=f"pubmed:{article.pmid}",
+        title=one_line(article.title) or f"PubMed {article.pmid}",
+        text=text,
+        kind="abstract",
+        sections=(Section(title="", start=0, end=len(text)),),
+        language=article.language,
+        date=article.date,
+        publication_types=article.publication_types,
+        status=article.status,
+        level=article.level,
+    )
+
+
+def _xml_records(file: IO[bytes]) -> Iterator[Record | Problem]:
+    from defusedxml.ElementTree import iterparse
+
+    source = Metered(file, ANEW)
+    root: Element | None = None
+    number = 0
+    for event, element in iterparse(source, events=("start", "end")):
+        if root is None:
+            root = element
+        if event == "start" or (element.tag not in RECORDS and element.tag != DELETED):
+            continue
+        if element.tag == DELETED:
+            yield from _deleted(element)
+        else:
+            number += 1
+            yield _one(element, number)
+        root.clear()
+        source.spent = 0
+    if not number and root is not None and root.tag != DELETED:
+        said = " ".join("".join(root.itertext()).split())[:100]
+        yield Problem(where="", what=f"The file holds no record{f': {said}' if said else ''}.", advice="Fetch it anew.")
+
+
+def _one(element: Element, number: int) -> Record | Problem:
+    article = parse_record(element, number)
+    if isinstance(article, Problem):
+        return article
+    record = record_of(article)
+    if record is not None:
+        return record
+    advice = "Nothing of it can be cited; its full text can be added instead."
+    return Problem(where=f"PMID {article.pmid}", what="no abstract", advice=advice)
+
+
+def _deleted(element: Element) -> Iterator[Problem]:
+    for pmid in element.iterfind("PMID"):
+        advice = f"Remove pubmed:{pmid.text} if the library holds it."
+        yield Problem(where=f"PMID {pmid.text}", what="PubMed has deleted this record.", advice=advice)
+
 
 RIS_BEGIN, RIS_END = re.compile(r"^(?=TY  -)", re.MULTILINE), re.compile(r"^ER  -", re.MULTILINE)
 EMPTY_LINES = re.compile(r"\n{2,}")  # an empty line of six blanks goes on with its value
