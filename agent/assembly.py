@@ -168,7 +168,7 @@ def assemble(
         selector=selector(settings, encoder),
         filter=document_filter(settings, DocumentFilterLocal(encoder, texts.wordings, strange=answerer.terms.strange)),
         answerer=answerer,
-        verifier=VerifierLocal(encoder),
+        verifier=VerifierLocal(encoder, says=answerer.judge.says),
         reporter=ReporterLocal(answerer, documents.sections),
         look_up=rare.look_up(lambda case, language, known: graph.look_up(case, language, known=known)),
         requirements=requirements,

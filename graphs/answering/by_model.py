@@ -37,6 +37,7 @@ from graphs.answering.sources import (
     question_of,
     remarks_of,
     sources_of,
+    told_by_asker,
 )
 from graphs.answering.written import Doubt, ProseWriter, Written
 from graphs.judging.key_terms import Synonyms
@@ -99,7 +100,8 @@ class AnswererByModel:
         self._background = background or BackgroundBeside()
         self._settings = settings or ModelAnswerSettings()
         self._relevance = Relevance(encoder)
-        self._writer = ProseWriter(model, ProseReader(QuoteCheck(encoder), local.terms, local.diseases))
+        check = QuoteCheck(encoder, says=local.judge.says)
+        self._writer = ProseWriter(model, ProseReader(check, local.terms, local.diseases))
 
     async def answer(self, view: AnswerView) -> Draft:
         """Every statement cites evidence of the view or of the draft, or is parametric."""
@@ -302,6 +304,7 @@ class AnswererByModel:
             generated={s.statement.text: s.generated for s in written.standing if s.generated},
             dropped=written.dropped,
             left_open=tuple(left),
+            asked=told_by_asker(view),
         )
 
 

@@ -340,7 +340,7 @@ class Draft(Frozen):
         generated: the text of each parametric statement that rests on generated background -> ids of that.
         dropped: what a model wrote that could not stand, with why; for the trace.
         diagnoses: those that a model names of a case, in its order.
-        told: the case, whose words a model's statements may repeat.
+        told: the case, whose words a model's statements may repeat. asked: the message, whose figures they may.
         emergency: what a model sees beside the red flags of the rules.
         left_open: of the open points of the research those that the answer leaves open; None where nobody told.
         leaning: what the judge of closed questions leans to, sure enough or not; for the trace.
@@ -358,6 +358,7 @@ class Draft(Frozen):
     dropped: tuple[str, ...] = ()
     diagnoses: tuple[Diagnosis, ...] = ()
     told: str = ""
+    asked: str = ""
     emergency: tuple[RedFlag, ...] = ()
     left_open: tuple[str, ...] | None = None
     leaning: Leaning | None = None

@@ -15,7 +15,7 @@ from graphs.judging.relevance import Relevance
 from graphs.verdicts.certainty import certainty_of, reason_of
 from graphs.verdicts.contract import Ruling, Sentence, Verdict, VerdictJudge, VerdictValue
 from graphs.verdicts.stated import effect_of, population_of
-from graphs.verification.support import in_another_language
+from graphs.verification.support import identical, in_another_language
 from prompts.shown import one_line
 from tools.contract import Notice, Severity
 from tools.evidence import Evidence, Origin, Statement, cite
@@ -33,6 +33,11 @@ PLAIN = {  # options that name nothing that a sentence could speak of
     "maybe": (VerdictValue.DEPENDS, VerdictValue.CONFLICTING, VerdictValue.INSUFFICIENT),
 }
 ALONE = (VerdictValue.YES, VerdictValue.NO, VerdictValue.DEPENDS, VerdictValue.INSUFFICIENT)  # what a sentence may say
+AGAINST = {  # what a verdict's opposite is
+    VerdictValue.YES: (VerdictValue.NO, VerdictValue.NO_DIFFERENCE),
+    VerdictValue.NO: (VerdictValue.YES,),
+    VerdictValue.NO_DIFFERENCE: (VerdictValue.YES,),
+}
 VERDICT_ASKED = (
     "Look at all statements. Where they carry {label} together, give it again; else give the option that they carry, or"
     " {label} with a statement that cites a sentence which says it."
@@ -96,7 +101,7 @@ def verdict_of(
         return None, [unchosen(said, view)]
     value = VerdictValue(label)
     quoted = _quoted(standing, held)
-    kept = judge.carries(view.question, value, [q for _, q in quoted])
+    kept = _carrying(value, view, quoted, judge)
     opposed = bool(kept) and _opposed(value, judge.judge(view.question, list(held.values())))
     if not kept or opposed:
         return None, [_own_view(value, options[label], view)]
@@ -112,6 +117,27 @@ def verdict_of(
         certainty=certainty_of(kept, disputed=value is VerdictValue.CONFLICTING),
         reason=reason_of(kept),
     ), []
+
+
+def _carrying(
+    value: VerdictValue, view: AnswerView, quoted: Sequence[tuple[Statement, Sentence]], judge: VerdictJudge
+) -> list[Sentence]:
+    """The quotes that carry a verdict: by themselves, else as statements in other words put them, or all in a row.
+
+    What the statements say was held to the quotes before. None where a quote or such a statement by itself speaks for
+    the opposite.
+    """
+    quotes = [q for _, q in quoted]
+    own = {s.text: _alone(s.text) for s, _ in quoted if not identical(s.text, [c.quote for c in s.citations])}
+    said, against = list(own.values()), AGAINST.get(value, ())
+    if any(judge.carries(view.question, other, sentences) for other in against for sentences in (quotes, said)):
+        return []
+    if kept := list(judge.carries(view.question, value, quotes)):
+        return kept
+    if carrying := judge.carries(view.question, value, said):
+        return [q for s, q in quoted if any(own.get(s.text) is c for c in carrying)]
+    row = "; ".join(q.text.rstrip(" .") for q in quotes)
+    return quotes if len(quotes) > 1 and judge.carries(view.question, value, [_alone(row)]) else []
 
 
 def _own_view(value: VerdictValue, said: str, view: AnswerView) -> Notice:
@@ -140,8 +166,9 @@ def doubted_verdict(
     if label is None or not standing or not is_english(view.question):
         return Doubt()
     value = VerdictValue(label)
-    sentences = [q for _, q in _quoted(standing, held)]
-    if not judge.carries(view.question, value, sentences):
+    quoted = _quoted(standing, held)
+    sentences = [q for _, q in quoted]
+    if not _carrying(value, view, quoted, judge):
         read = {v.value: kept for v in VerdictValue if (kept := judge.carries(view.question, v, sentences))}
         if not read and value is VerdictValue.INSUFFICIENT:
             return Doubt()
@@ -197,7 +224,7 @@ def speaks_of(
         said = [t for s in statements for t in (s.text, *(c.quote for c in s.citations))]
         values = PLAIN.get(_plain(view.options[label]))
         if values is not None:
-            read = [Sentence(_spoken(text), 0, len(text)) for text in said]
+            read = [_alone(text) for text in said]
             return any(judge.carries(view.question, value, read) for value in values)
         if not names_found[label] and in_another_language(view.options[label], said):
             return True  # nothing here can tell
@@ -211,9 +238,10 @@ def speaks_of(
     return speaking
 
 
-def _spoken(text: str) -> Evidence:
-    """A sentence by itself, for the judge."""
-    return Evidence(id="case:statement", text=text, kind="statement", origin=Origin.CASE)
+def _alone(text: str) -> Sentence:
+    """A text by itself, as a sentence that the judge reads."""
+    spoken = Evidence(id="case:statement", text=text, kind="statement", origin=Origin.CASE)
+    return Sentence(spoken, 0, len(text))
 
 
 def _quoted(standing: Sequence[Stated], held: Mapping[str, Evidence]) -> list[tuple[Statement, Sentence]]:
@@ -226,8 +254,7 @@ def _quoted(standing: Sequence[Stated], held: Mapping[str, Evidence]) -> list[tu
 def _opposed(value: VerdictValue, ruling: Ruling) -> bool:
     """Whether all documents together carry the opposite of a verdict, or both sides."""
     found = ruling.verdict.value if ruling.verdict is not None else None
-    no = (VerdictValue.NO, VerdictValue.NO_DIFFERENCE)
-    against = {VerdictValue.YES: no, **dict.fromkeys(no, (VerdictValue.YES,))}.get(value, ())
+    against = AGAINST.get(value, ())
     return found in against or (bool(against) and found is VerdictValue.CONFLICTING)
 
 

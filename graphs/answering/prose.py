@@ -92,11 +92,11 @@ class ProseReader:
     def __init__(self, check: QuoteCheck, terms: KeyTerms, diseases: Synonyms = lambda _text: {}) -> None:
         self._check, self._terms, self._diseases = check, terms, diseases
 
-    def read(self, claim: Claim, sources: Sources) -> Stated:
+    def read(self, claim: Claim, sources: Sources, asked: str = "") -> Stated:
         """The statement with exact citations of the documents; raises Fault with what is wrong with it.
 
         Where what it cites does not bear it out, the sentence of these documents that holds nearly all of its words
-        takes the place: a small model errs in numbers.
+        takes the place: a small model errs in numbers. ``asked``: what the asker told, whose figures it may repeat.
         """
         said = claim.reply
         text = plain_text(said.text)
@@ -107,26 +107,29 @@ class ProseReader:
         fault: Fault | None = None
         if cited:
             try:
-                return self._stated(text, cited, sources, claim, guessed=False)
+                return self._stated(text, cited, sources, claim, asked, guessed=False)
             except Fault as found:
                 fault = found
         named = [d for d in map(sources.document, cites) if d is not None]
         nearest = [c for c in best_citations(text, named)[:1] if c not in cited and not speaks_to_machines(c.quote)]
         try:
             if nearest:
-                return self._stated(text, nearest, sources, claim, guessed=True)
+                return self._stated(text, nearest, sources, claim, asked, guessed=True)
             return self._parametric(text, claim, sources)
         except Fault as found:
             raise fault or found from None
 
-    def _stated(self, text: str, cited: Sequence[Citation], sources: Sources, claim: Claim, *, guessed: bool) -> Stated:
+    def _stated(
+        self, text: str, cited: Sequence[Citation], sources: Sources, claim: Claim, asked: str, *, guessed: bool
+    ) -> Stated:
         """The statement on these quotes, when they bear it out. ``guessed``: not those that the model cites."""
         known = {e.id: e for e in sources.documents}
         citations = tuple(dict.fromkeys(cited))
         items = [known[i] for i in dict.fromkeys(c.evidence_id for c in citations)]
         self._check_words(text, items, [c.quote for c in citations], claim)
         statement = Statement(text=text, origin=items[0].origin, citations=citations)
-        fault = self._check.fault(statement, known, guessed=guessed, told=f"{claim.told}\n{claim.names}".strip())
+        told = f"{claim.told}\n{claim.names}".strip()
+        fault = self._check.fault(statement, known, guessed=guessed, told=told, asked=asked)
         if fault:
             raise Fault("quote" if guessed else fault)
         return Stated(statement)

@@ -327,6 +327,11 @@ def question_of(view: AnswerView) -> str:
     return one_line(view.question, QUESTION)
 
 
+def told_by_asker(view: AnswerView) -> str:
+    """The question and the case as told, whose figures a statement may repeat."""
+    return f"{view.case}\n{view.question}".strip()
+
+
 def _heading(item: Evidence, *, brief: bool) -> str:
     origin = {Origin.KNOWLEDGE_GRAPH: "knowledge graph", Origin.CASE: "given with the question"}.get(
         item.origin, "retrieved"

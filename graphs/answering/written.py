@@ -16,7 +16,7 @@ from typing import NamedTuple
 from graphs.answering.contract import AnswerView
 from graphs.answering.notices import notice
 from graphs.answering.prose import Claim, Fault, ProseReader, Stated, believed, unconfirmed
-from graphs.answering.sources import Sources, question_of
+from graphs.answering.sources import Sources, question_of, told_by_asker
 from graphs.judging.orders import instructing
 from graphs.verification.quoted import best_citations
 from graphs.verification.support import identical
@@ -106,7 +106,7 @@ class ProseWriter:
 
         ``spent`` is what the call that brought them took: the further call has the rest of the deadline.
         """
-        stated, faults = await asyncio.to_thread(self._read, dict(enumerate(claims)), sources)
+        stated, faults = await asyncio.to_thread(self._read, dict(enumerate(claims)), sources, view)
         doubt = await asyncio.to_thread(doubting, option, [stated[n] for n in sorted(stated)])
         asked = {n: fault for n, fault in faults.items() if not believed(claims[n], fault, question_of(view))}
         if asked or doubt.why:
@@ -121,7 +121,7 @@ class ProseWriter:
             }
             more = [Claim(s) for s in better.statements if s.number > len(claims)] if doubt.why else []
             again |= dict(enumerate(more, start=len(claims)))
-            mended, still = await asyncio.to_thread(self._read, again, sources)
+            mended, still = await asyncio.to_thread(self._read, again, sources, view)
             stated |= mended
             faults = {n: still.get(n, fault) for n, fault in faults.items() if n not in mended}
         dropped = tuple(f"{one_line(claims[n].reply.text, SHOWN)} ({fault})" for n, fault in faults.items())
@@ -131,12 +131,15 @@ class ProseWriter:
         own = {n: statement for n, statement in texts.items() if statement is not None}
         return Written(tuple(stated.get(n) for n in places), faults, own, dropped, option)
 
-    def _read(self, claims: Mapping[int, Claim], sources: Sources) -> tuple[dict[int, Stated], dict[int, Fault]]:
+    def _read(
+        self, claims: Mapping[int, Claim], sources: Sources, view: AnswerView
+    ) -> tuple[dict[int, Stated], dict[int, Fault]]:
+        asked = told_by_asker(view)
         stated: dict[int, Stated] = {}
         faults: dict[int, Fault] = {}
         for number, claim in claims.items():
             try:
-                stated[number] = self._reader.read(claim, sources)
+                stated[number] = self._reader.read(claim, sources, asked)
             except Fault as fault:
                 faults[number] = fault
         return stated, faults

@@ -51,7 +51,8 @@ class ReporterByModel:
     ) -> None:
         self._model, self._local, self._generated = model, local, generated
         self._today = answerer.today
-        self._writer = ProseWriter(model, ProseReader(QuoteCheck(encoder), answerer.terms, answerer.diseases))
+        check = QuoteCheck(encoder, says=answerer.judge.says)
+        self._writer = ProseWriter(model, ProseReader(check, answerer.terms, answerer.diseases))
 
     async def report(self, view: AnswerView) -> ReportDraft:
         """Every statement cites evidence of the view or of the draft, or is parametric."""

@@ -118,6 +118,9 @@ class VerdictJudge(Protocol):
     def carries(self, question: str, value: VerdictValue, quotes: Sequence[Sentence]) -> Sequence[Sentence]:
         """The quotes that entail a verdict that somebody else gave, by the policy of `judge`, or none."""
 
+    def says(self, statement: str, quotes: Sequence[str]) -> bool:
+        """Whether sentences together say what a statement says, whatever their words."""
+
     def states(self, quotes: Sequence[Sentence]) -> Sequence[bool]:
         """Of each sentence whether it states something: titles, questions, aims and methods of studies do not."""
 

@@ -86,6 +86,8 @@ class VerdictSettings(Frozen):
             compared, known: how many are compared, and read, the likest first.
         warranted: probability of its answer (`graphs.verdicts.warrant`) from which a sentence of the library carries a
             verdict; chosen: of one that a model chose, from which it may.
+        said: probability that quotes support a statement from which they say it in other words; that it refutes them,
+            from which they do not.
         studies: of documents that ask what the question asks (`graphs.verdicts.studies`).
     """
 
@@ -117,6 +119,7 @@ class VerdictSettings(Frozen):
     known: int = 10
     warranted: float = 0.85
     chosen: float = 0.5
+    said: float = 0.75
     studies: StudySettings = StudySettings()
 
 
@@ -353,6 +356,13 @@ class VerdictJudgeLocal:
                 heard.append((said, quote))
         kept = _sides(value, [said for said, _ in heard])
         return [q for q in quotes if any(quote is q and any(s is said for s in kept) for said, quote in heard)]
+
+    def says(self, statement: str, quotes: Sequence[str]) -> bool:
+        """Whether the quotes, read in a row, support the statement, and it does not refute them."""
+        body = " ".join(quotes)
+        said, back = self._reader.read([Pair(statement, body), Pair(body, statement)])
+        least = self.settings.said
+        return said.stance(Stance.SUPPORTS) >= least > back.stance(Stance.REFUTES)
 
     def states(self, quotes: Sequence[Sentence]) -> list[bool]:
         """Of each sentence whether it states something: it is no title, question, aim or method of its document.

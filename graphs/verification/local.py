@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from graphs.answering.contract import Choice, Draft
 from graphs.verdicts.contract import Verdict
-from graphs.verification.quoted import QuoteCheck
+from graphs.verification.quoted import QuoteCheck, Says
 from graphs.verification.support import SupportSettings
 from tools.contract import Notice, Severity
 from tools.encoders import Encoder
@@ -21,8 +21,10 @@ STATEMENT_DROPPED = "statement_dropped"
 class VerifierLocal:
     """Verifies without a service."""
 
-    def __init__(self, encoder: Encoder, settings: SupportSettings | None = None) -> None:
-        self._check = QuoteCheck(encoder, settings)
+    def __init__(
+        self, encoder: Encoder, settings: SupportSettings | None = None, says: Says = lambda _text, _quotes: False
+    ) -> None:
+        self._check = QuoteCheck(encoder, settings, says)
 
     async def verify(self, draft: Draft, evidence: Mapping[str, Evidence]) -> Draft:
         """The draft with unsupported statements mended once or dropped with the notice ``statement_dropped``."""
@@ -30,14 +32,14 @@ class VerifierLocal:
 
     def _verify(self, draft: Draft, evidence: Mapping[str, Evidence]) -> Draft:
         known = {**evidence, **{e.id: e for e in draft.evidence if e.id not in evidence}}
-        statements = [s for s in (self._kept(s, known, draft.told) for s in draft.statements) if s is not None]
+        statements = [s for s in (self._kept(s, known, draft) for s in draft.statements) if s is not None]
         return remaining(draft, statements)
 
-    def _kept(self, statement: Statement, known: Mapping[str, Evidence], told: str) -> Statement | None:
+    def _kept(self, statement: Statement, known: Mapping[str, Evidence], draft: Draft) -> Statement | None:
         """The statement as it stands or mended, None when nothing supports it; of a parametric one only the quotes that
         it names are checked, which must be exact."""
         if statement.origin is not Origin.PARAMETRIC:
-            return self._check.kept(statement, known, told)
+            return self._check.kept(statement, known, draft.told, draft.asked)
         held = tuple(c for c in statement.named if c.evidence_id in known and verify_citation(c, known[c.evidence_id]))
         return statement.model_copy(update={"named": held})
 

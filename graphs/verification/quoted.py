@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from graphs.judging.relevance import Relevance
 from graphs.verification.support import SupportSettings, check
@@ -11,6 +11,8 @@ from tools.evidence import Citation, Evidence, Statement, cite, verify_citation
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
+Says = Callable[[str, Sequence[str]], bool]
+"""Whether sentences say what a statement says, whatever their words."""
 TRIED = 2  # ours: sentences of the cited evidence that a mended statement may be quoted from
 
 
@@ -19,39 +21,59 @@ class QuoteCheck:
 
     Args:
         encoder: for a statement in other words than its quotes.
+        says: whether sentences say what a statement says, asked where its words alone tell otherwise; by default no.
     """
 
-    def __init__(self, encoder: Encoder, settings: SupportSettings | None = None) -> None:
-        self._relevance = Relevance(encoder)
+    def __init__(
+        self, encoder: Encoder, settings: SupportSettings | None = None, says: Says = lambda _text, _quotes: False
+    ) -> None:
+        self._relevance, self._says = Relevance(encoder), says
         self._settings = settings or SupportSettings()
 
-    def kept(self, statement: Statement, known: Mapping[str, Evidence], told: str = "") -> Statement | None:
+    def kept(
+        self, statement: Statement, known: Mapping[str, Evidence], told: str = "", asked: str = ""
+    ) -> Statement | None:
         """The statement as it stands or with its quotes put right, None when nothing that it cites supports it."""
         placed = exact(statement, known)
-        if placed is not None and not self.fault(placed, known, told=told):
+        if placed is not None and not self.fault(placed, known, told=told, asked=asked):
             return placed
         mended = requoted(statement, known)
-        return mended if mended is not None and not self.fault(mended, known, guessed=True, told=told) else None
+        if mended is None or self.fault(mended, known, guessed=True, told=told, asked=asked):
+            return None
+        return mended
 
     def fault(
-        self, statement: Statement, known: Mapping[str, Evidence], *, guessed: bool = False, told: str = ""
+        self,
+        statement: Statement,
+        known: Mapping[str, Evidence],
+        *,
+        guessed: bool = False,
+        told: str = "",
+        asked: str = "",
     ) -> str:
         """What its quotes do not bear out: ``numbers``, ``negation``, ``medicine``, ``strength``,
         ``words``; "" when they support it.
 
         ``guessed`` quotes were chosen by their words, so that sharing most of these proves nothing: they must hold
-        nearly all. ``told``: the case, whose words a statement may repeat.
+        nearly all. ``told``: the case, whose words a statement may repeat. ``asked``: the message,
+        whose figures it may.
         """
         cited = [known[i] for i in dict.fromkeys(c.evidence_id for c in statement.citations)]
-        found = check(statement, cited, told)
-        if found.disagrees or found.quoted or found.unread:
+        found = check(statement, cited, told, asked)
+        if found.quoted or found.unread or (found.disagrees and not found.worded):
             return found.disagrees
+        fault = found.disagrees or self._strange(statement, found.share, guessed=guessed)
+        worded = not guessed and found.share >= self._settings.said
+        return "" if fault and worded and self._says(statement.text, [c.quote for c in statement.citations]) else fault
+
+    def _strange(self, statement: Statement, share: float, *, guessed: bool) -> str:
+        """Whether a statement is too far from its quotes, by the share of its words that they hold and by meaning."""
         own = self._settings
-        outright = found.share >= (own.guessed if guessed else own.words)
-        if not outright and (guessed or found.share < own.least):
+        outright = share >= (own.guessed if guessed else own.words)
+        if not outright and (guessed or share < own.least):
             return "words"
         dense = self._relevance.score([statement.text], [" ".join(c.quote for c in statement.citations)]).dense
-        least = own.nearly if found.share >= own.guessed else own.near if outright else own.dense
+        least = own.nearly if share >= own.guessed else own.near if outright else own.dense
         return "" if float(dense[0, 0]) >= least else "words"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,17 @@ NUMBER_WORDS = {
     "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90", "half": "0.5",
     "twice": "2",
 }  # fmt: skip
+# Units that can be told in another: of what, and how many of it; those that cannot stand for themselves. Ours.
+UNITS = {
+    "min": ("minute", 1), "minute": ("minute", 1), "h": ("minute", 60), "hour": ("minute", 60), "day": ("minute", 1440),
+    "week": ("minute", 10080), "month": ("month", 1), "year": ("month", 12), "mcg": ("mg", 0.001),
+    "microgram": ("mg", 0.001), "mg": ("mg", 1), "milligram": ("mg", 1), "g": ("mg", 1000), "gram": ("mg", 1000),
+    "kg": ("kg", 1), "ml": ("ml", 1), "millilitre": ("ml", 1), "litre": ("ml", 1000), "l": ("ml", 1000),
+    "cm": ("cm", 1), "am": ("clock", 1), "pm": ("clock", 1), "%": ("%", 1), "mmhg": ("mmHg", 1), "mmol": ("mmol", 1),
+    "bpm": ("bpm", 1), "tablet": ("tablet", 1), "time": ("time", 1), "unit": ("unit", 1),
+}  # fmt: skip
+# A figure with its unit, which may stand behind another that shares it: "6 to 8 hours", "9-year-old".
+MEASURE = re.compile(rf"{NUMBER.pattern}(?=(?:\s?(?:to|or|and|-|–|/)\s?\d+(?:[.,]\d+)*)*[\s-]?(?P<unit>[A-Za-z]+|%)?)")
 HAN_DIGITS = "〇一二三四五六七八九"
 # A Chinese numeral before a unit of time, dose or count; 两 is two.
 HAN_NUMBER = re.compile(
@@ -62,11 +74,15 @@ APART = re.compile(  # what begins a clause of its own
     rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not)\b)",
     re.IGNORECASE,
 )
+PROVIDED = re.compile(r"\b\s+(?:when|if)\b.*", re.IGNORECASE)  # what a clause holds for: it may deny on its own
 DENIED = 0.6  # ours: share of a clause's words that one of the other kind must hold to say the opposite
 BOTH = frozenset((True, False))
-# Clauses that tell when or for whom, and those that go on with a list; ours.
+# Clauses that tell when or for whom, asides that place a figure, and those that go on with a list; ours.
 WHEN = re.compile(
-    r"^(?:and |but )?(?:when|if|where|once)\b|(?:时|时候|者|后|前|的(?:人|患者|病人|儿童|孩子))$", re.IGNORECASE
+    r"^(?:and |but )?(?:when|if|where|once)\b"
+    r"|^(?:which|that) (?:is|was|are|were|lies) (?:above|below|over|under|within|beyond|more|less|higher|lower)\b"
+    r"|(?:时|时候|者|后|前|的(?:人|患者|病人|儿童|孩子))$",
+    re.IGNORECASE,
 )
 WHERE = re.compile(
     rf"(?:and |but )?(?:in|for|among|at|on|by|after|before|during|with|as|like|unlike|such as|especially|including)\b"
@@ -97,7 +113,11 @@ OPPOSITES = tuple(
         (r"(?<!\bnot )\b(?:common|frequent|usual|often)\w*", r"(?<!\bnot )\b(?:rare(?:ly)?|uncommon|seldom|unusual)\b"),
         (r"\bmild\w*", r"\b(?:severe|moderate)\w*"),
         (r"\bbefore\b", r"\bafter\b"),
-        (r"\bsafe(?:ly)?\b", r"\b(?:unsafe|harmful|dangerous)\b"),
+        (r"(?<!\bnot )\bsafe(?:ly)?\b", r"(?<!\bnot )\b(?:unsafe|harmful|dangerous)\b"),
+        (  # "differed" in a text without a denial, which the trained reader takes for likeness
+            r"^(?!.*(?:\b(?:no|not|nor|neither|without|little)\b|n['’]t)).*\bdiffer(?:ed|s|ences?)?\b",
+            r"\b(?:similar|comparable|alike|the same)\b|\b(?:no|not)\b.*\bdiffer",
+        ),
         (r"增加|升高|加重", r"减少|降低|减轻|缓解"),
     )
 )
@@ -147,7 +167,8 @@ class SupportSettings(Frozen):
         near: cosine that a statement in other words needs with its quotes whatever words they share: a long quote holds
             the words of much that it does not say. nearly: the same where they hold nearly all of them (``guessed``).
         least: share from which the embeddings may make up for other wording. dense: the cosine that this needs.
-        guessed: share for quotes that were chosen by the words that they share.
+        guessed: share for quotes that were chosen by the words that they share. said: share from which the reader may
+            find that they say it in other words.
     """
 
     words: float = 0.7
@@ -156,6 +177,7 @@ class SupportSettings(Frozen):
     nearly: float = 0.4
     least: float = 0.5
     dense: float = 0.6
+    said: float = 0.4
 
 
 @dataclass(frozen=True)
@@ -164,13 +186,15 @@ class Check:
 
     ``share`` of words held, what disagrees ("" nothing), and whether the statement is its quotes word for word, with
     nothing beside them but names and the house's own frames. ``unread``: it is in another language than its quotes, so
-    that nothing was compared but figures and medicines.
+    that nothing was compared but figures and medicines. ``worded``: what disagrees are words of negation alone, which
+    another wording has otherwise.
     """
 
     share: float
     disagrees: str
     quoted: bool = False
     unread: bool = False
+    worded: bool = False
 
 
 @lru_cache(maxsize=2)
@@ -195,10 +219,11 @@ def in_another_language(text: str, quotes: Sequence[str]) -> bool:
     return bool(quotes) and language_of(text) not in map(language_of, quotes)
 
 
-def check(statement: Statement, evidence: Sequence[Evidence], told: str = "") -> Check:
+def check(statement: Statement, evidence: Sequence[Evidence], told: str = "", asked: str = "") -> Check:
     """A statement against its quotes and the titles of what it cites.
 
     ``told`` is the case that a model answers: a statement may repeat its words and figures, and say what fits it.
+    ``asked``: the asker's message, of which it may repeat figures and what the patient lacks.
     """
     quotes = [c.quote for c in statement.citations]
     text = MARKS.sub("", statement.text)
@@ -209,15 +234,18 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "") ->
         return Check(1.0, "", quoted=True)
     said = [*quotes, *([told] if told else [])]
     held = {t for s in said for t in tokens(s)} | names
+    wanted -= numbers(asked) - held
     share = len(wanted & held) / len(wanted) if wanted else 1.0
-    if numbers(rest) - {n for s in (*said, *(e.title for e in evidence)) for n in numbers(s)}:
+    if _strange(rest, [*said, *(e.title for e in evidence)], asked):
         return Check(share, "numbers")
     if in_another_language(text, quotes):
         other = _other_medicine(rest, [*said, *(e.title for e in evidence)])
         return Check(share, "medicine" if other else "", unread=True)
     compared = _compared(rest, said)
-    if compared or (compared is None and _opposed(rest, said)) or _turned(rest, quotes, told):
+    if compared or (compared is None and _opposed(rest, said)):
         return Check(share, "negation")
+    if _turned(rest, quotes, told, asked):
+        return Check(share, "negation", worded=True)
     if _other_medicine(rest, [*said, *(e.title for e in evidence)]):
         return Check(share, "medicine")
     if {m[0].lower() for m in ABSOLUTE.finditer(rest)} - {m[0].lower() for m in ABSOLUTE.finditer(" ".join(said))}:
@@ -232,6 +260,45 @@ def numbers(text: str) -> set[str]:
     return found | {NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in NUMBER_WORDS and w != "one"}
 
 
+class Measure(NamedTuple):
+    """A figure as written, what it counts ("" unknown), and how much of that."""
+
+    figure: str
+    unit: str
+    size: float
+
+
+def measures(text: str) -> list[Measure]:
+    """The figures of a text with their units, number words among them."""
+    words = NUMBER_WORDS | {"one": "one"}  # seldom a figure
+    plain = re.sub(r"[A-Za-z]+", lambda m: words.get(m[0].lower(), m[0]), CODE.sub(" ", text))
+    out = []
+    for m in MEASURE.finditer(plain):
+        figure, unit = m[0].replace(",", ""), (m["unit"] or "").lower()
+        name, each = UNITS.get(unit) or UNITS.get(unit.removesuffix("s")) or ("", 1)
+        out.append(Measure(figure, name, float(figure) * each if figure.count(".") < 2 else 0.0))
+    return out
+
+
+def _strange(text: str, held: Sequence[str], asked: str) -> set[str]:
+    """The figures of a text that nothing held has, in this unit or another.
+
+    One that the asker told is none, unless it takes the place of a held one: of the same unit, or of an unknown one,
+    that the text leaves out.
+    """
+    known, own = {n for s in held for n in numbers(s)}, measures(text)
+    given, told = [m for s in held for m in measures(s)], numbers(asked)
+
+    def borne(m: Measure) -> bool:
+        if any(g.unit == m.unit != "" and math.isclose(g.size, m.size) for g in given):
+            return True
+        rivals = [g for g in given if g.unit == m.unit or not (g.unit and m.unit)]
+        return m.figure in told and all(any(g.figure == o.figure for o in own) for g in rivals)
+
+    borne_out = {m.figure for m in own} - {m.figure for m in own if not borne(m)}
+    return numbers(text) - known - borne_out
+
+
 def _han(numeral: str) -> int | None:
     """The value of a Chinese numeral up to 99; None for one, and for what is none (两三: two or three)."""
     tens, ten, ones = numeral.replace("两", "二").rpartition("十")
@@ -244,7 +311,7 @@ def _han(numeral: str) -> int | None:
 def _kinds(clause: str) -> frozenset[bool]:
     """Whether a clause denies: both where it holds under a condition alone, denies more than one thing, or tells of
     what is absent."""
-    count = len(DENIAL.findall(AFFIRMS.sub(" ", clause)))
+    count = len(DENIAL.findall(AFFIRMS.sub(" ", PROVIDED.sub(" ", clause))))
     return BOTH if count > 1 or ONLY.search(clause) or ABSENT.search(clause) else frozenset((count == 1,))
 
 
@@ -253,14 +320,17 @@ def _words(clause: str) -> set[str]:
     return set(tokens(DENIAL.sub(" ", AFFIRMS.sub(" ", clause))))
 
 
-def _turned(text: str, quotes: Sequence[str], told: str = "") -> bool:
+def _turned(text: str, quotes: Sequence[str], told: str = "", asked: str = "") -> bool:
     """Whether a clause of the text affirms what a clause of the quotes denies, or denies what it affirms.
 
     That clause must hold more of its words than any of the same kind, and most of the shorter one's. What a clause says
-    of the case as it was told, or judges of a diagnosis, is not held against the quotes.
+    of the case as it was told, or judges of a diagnosis, is not held against the quotes; nor what a patient lacks whom
+    the asker tells of.
     """
     quoted = _clauses(quotes)
     case = _clauses(LACKING.split(told)) if told else []
+    plain = [s for s in STOP.split(asked) if not s.rstrip().endswith(("?", "？"))]
+    case += [(words, kinds) for words, kinds in _clauses(p for s in plain for p in LACKING.split(s)) if kinds == {True}]
     for clause, kinds in _pieces(text, apart=bool(told)):
         words = _words(clause)
         if len(kinds) > 1 or CONCLUDES.match(clause) or (told and JUDGED.search(clause)):
