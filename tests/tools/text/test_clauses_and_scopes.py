@@ -187,6 +187,7 @@ def test_a_greeting_does_not_hide_of_whom_is_told(greeting: str) -> None:
         ("No gunk, lips all cracked and a red rash.", "lips all cracked", "gunk"),
         ("Abdo soft, minimally tender.", "minimally tender", "peritonism"),
         ("Weight loss despite good appetite.", "Weight loss", "appetite"),
+        ("Sore throat, no cough, tender neck glands.", "tender neck glands", "cough"),
     ],
 )
 def test_a_denial_reaches_no_further_than_its_own_words(text: str, present: str, absent: str) -> None:
