@@ -20,8 +20,8 @@ SHARE = (
     rf"|\b{PART} of\b|\b{COUNT}(?:-[a-z]{{3,5}})? per ?cent\b|(?:\bratio|(?-i:\b[HOR]R))\b[^.;]{{0,20}}?\d|百分之"
 )
 UNIT = (
-    r"(?:mg|mcg|µg|μg|micrograms?|milligrams?|g|grams?|ml|millilit(?:re|er)s?|units?|iu|mmol|tablets?|capsules?|puffs?"
-    r"|drops)\b|(?:毫克|微克|克|毫升|片|粒|滴|喷|国际单位)"
+    r"(?:(?:mg|mcg|µg|μg|micrograms?|milligrams?|g|grams?|ml|millilit(?:re|er)s?|units?|iu|mmol|tablets?|capsules?|puffs?"
+    r"|drops)\b|(?:毫克|微克|克|毫升|片|粒|滴|喷|国际单位))"
 )
 
 
@@ -40,7 +40,7 @@ def _kind(asks: str, gives: str) -> Kind:
 DOSE = _kind(
     rf"{WHAT}\b(?:dos(?:e|es|age)|mg)\b|\bhow (?:much|many)\b[^?]{{0,40}}\b(?:take|give|gives|given|prescribe|have)\b"
     r"|^\W*dos(?:e|es|age|ing)\b|\bdos(?:e|es|age|ing)\W*$|剂量|多少(?:毫克|克)",
-    rf"\d ?{UNIT}(?! ?(?:/|per) ?d?(?:l\b|lit))",  # an amount, no level in blood
+    rf"[\d一二两三四五六七八九十半] ?{UNIT}(?! ?(?:/|per) ?d?(?:l\b|lit))",  # an amount, no level in blood
 )
 OF_STUDIES = re.compile(r"\b(?:trials?|stud(?:y|ies)|was|were|did)\b", re.IGNORECASE)  # asks what dose one used
 DOSING = re.compile(r"\bdos(?:e|es|age|ing)\b|\bdirections\b|剂量|用法", re.IGNORECASE)

@@ -104,6 +104,7 @@ def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
     found: dict[str, str] = {}
     for line in _rules()["told"]:
         beside = ("with" not in line or _tells(text, line["with"])) and not (line.get("recent") and _is_dated(text))
+        beside = beside and not ("without" in line and _rules()["words"][line["without"]].search(text))
         if line["code"] not in found and beside and (said := _says(text, line["words"])):
             found[line["code"]] = said
     return tuple(emergencies().named[code].flag(language, _quoted([said])) for code, said in found.items())
@@ -164,7 +165,10 @@ def _is_harmless(clause: Clause, line: Mapping[str, str]) -> bool:
 
 
 def _asks_to_take(clause: Clause) -> bool:
-    return _rules()["words"]["may_take"].search(clause.text) is not None and bool(medicines_in(clause.text))
+    """Whether a clause asks if a medicine may be taken, or names one and nothing else."""
+    named = medicines_in(clause.text)
+    asked = _rules()["words"]["may_take"].search(clause.text) is not None
+    return bool(named) and (asked or sum(len(m.written) for m in named) == len(clause.text.strip()))
 
 
 def _says(text: str, words: str) -> str:

@@ -215,8 +215,8 @@ def identical(statement: str, quotes: Sequence[str]) -> bool:
 
 
 def in_another_language(text: str, quotes: Sequence[str]) -> bool:
-    """Whether a statement is in another language than all of its quotes, so that words cannot be compared."""
-    return bool(quotes) and language_of(text) not in map(language_of, quotes)
+    """Whether a statement is in another language than one of its quotes, so that words cannot be compared."""
+    return any(language_of(quote) != language_of(text) for quote in quotes)
 
 
 def check(statement: Statement, evidence: Sequence[Evidence], told: str = "", asked: str = "") -> Check:

@@ -13,6 +13,7 @@ from tools.text.language import HAN
 
 WORD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 EXAMPLES = ("treatment", "history", "exposure", "habit")  # kinds of findings whose wordings are examples
+CHINESE = 2  # ours: first Chinese wordings by which a finding is named; in the others it is told
 LONGEST = 6  # words of the longest name looked for; ours
 
 
@@ -23,7 +24,7 @@ class Names:
         self._diseases = [d.id for d in graph.diseases]
         self._findings = [f.id for f in graph.findings]
         groups = [([d.name, *d.aliases], [d.zh, *d.aliases_zh]) for d in graph.diseases]
-        groups += [([f.name, *f.say], [f.zh, *f.say_zh]) for f in graph.findings]
+        groups += [([f.name, *f.say], [f.zh, *f.say_zh[:CHINESE]]) for f in graph.findings]
         self._english = [tuple(english) for english, _ in groups]
         self._unlike = {len(graph.diseases) + n for n, f in enumerate(graph.findings) if f.kind in EXAMPLES}
         self._by_words: dict[tuple[str, ...], int] = {}

@@ -99,11 +99,12 @@ _OWN_START = re.compile(
     r"still|feels?|with|since|after|when|on|for|takes?|taking|smokes?|drinks?|lives?|works?|PMH|O/E|had|got|getting)\b",
     re.IGNORECASE,
 )
-_LACKS = re.compile(r"\W*(?:without|w/o|no)\b", re.IGNORECASE)
+_LACKS, _NO = re.compile(r"\W*(?:without|w/o|no)\b", re.IGNORECASE), re.compile(r"\W*no\b", re.IGNORECASE)
 # ours: a finding with an adjective, which may be told and not denied
 _DESCRIBED = re.compile(
     r"\W*(?:\w{2,}(?:ed|ing)|swollen|red|sore|stiff|dry|pale|cold|hot|itchy|painful|tender|high|low|bloody|black|blue|"
-    r"yellow|weak|puffy|rectal|vaginal|hoarse|blurry|cloudy|dark|loose|tight|thick|raw|scaly|bright|purple|white)\s+[a-z]",
+    r"yellow|weak|puffy|rectal|vaginal|hoarse|blurry|cloudy|dark|loose|tight|thick|raw|scaly|bright|purple|white)\s+[a-z]|"
+    r"\W*[a-z]+ (?:hoarse|swollen|red|sore|stiff|tender|painful|dry|numb|weak|itchy|blurr(?:y|ed)|pale)\W*$",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"\W*(?:an?|any)\b", re.IGNORECASE)
@@ -187,12 +188,13 @@ def _denied(sentence: str, pieces: list[Piece]) -> list[bool | None]:
     """
     out: list[bool | None] = []
     scope: bool | None = False
-    lacks, ended = False, -2
+    lacks, bare, ended = False, False, -2
     for i, piece in enumerate(pieces):
         words = expand(sentence[piece.start : piece.end])
         leading = negation.negations(words)
         own = bool(leading) or negation.verbal_negation(words) is not None or bool(negation.TRAILING.search(words))
-        lacks = _LACKS.match(words) is not None if own else lacks
+        if own:
+            lacks, bare = _LACKS.match(words) is not None, _NO.match(words) is not None
         if own and (_LACKED.match(words) or _FOR_A_TIME.search(words)):
             ended = i
         goes_on = scope is not False and _goes_on(sentence, pieces, i)
@@ -201,7 +203,7 @@ def _denied(sentence: str, pieces: list[Piece]) -> list[bool | None]:
         if own or not goes_on:
             scope = own
         elif lacks and piece.joint == "," and _DESCRIBED.match(words) and not _listed(pieces, i):
-            scope = False if False in out else None
+            scope = False if bare and False in out else None
         out.append(scope)
     return out
 

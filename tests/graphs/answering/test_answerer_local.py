@@ -256,6 +256,8 @@ def test_the_figure_of_another_medicine_is_not_preferred(encoder: Encoder) -> No
         ("How often does Barrett's oesophagus turn into cancer?", "Each year 0.3 % with Barrett's get cancer.", True),
         ("How often does Barrett's oesophagus turn into cancer?", "One in five people live for five years.", False),
         ("流感会持续多久？", "发热多在3至5天内消退。", True),
+        ("成人布洛芬的剂量是多少？", "确诊首选胸片。", False),
+        ("成人布洛芬的剂量是多少？", "布洛芬一次两片。", True),
     ],
 )
 def test_a_figure_is_of_the_kind_that_is_asked_for(question: str, sentence: str, gives: bool) -> None:

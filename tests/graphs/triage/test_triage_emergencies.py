@@ -155,6 +155,25 @@ def test_what_numbers_show_is_told_without_a_guess_beside_it() -> None:
     assert found == {"shock", "breathing_failure"}
 
 
+@pytest.mark.parametrize(
+    ("text", "flagged"),
+    [
+        ("孩子两岁，发烧38.9度，精神还行。布洛芬和对乙酰氨基酚交替吃，比只吃一种更好吗？", False),
+        ("成人发烧39度，咳嗽，有痰。", False),
+        ("孩子发烧39度，抽搐了两分钟，现在叫不醒。", True),
+        ("化疗后第十天发烧38.5度。", True),
+        ("宝宝2个月，发烧38.6度。", True),
+    ],
+)
+def test_a_chinese_fever_alone_is_no_emergency(text: str, flagged: bool) -> None:
+    assert bool(red_flags(text, "zh")) is flagged
+
+
+def test_a_face_that_dropped_with_its_forehead_is_not_told_by_words_alone() -> None:
+    assert [f.code for f in by_words("Her face dropped this morning, the mouth is drooping.", "en")] == ["stroke"]
+    assert not by_words("Since this morning her mouth is drooping and the forehead does not move either.", "en")
+
+
 def test_a_vignette_of_an_examination_is_nobody() -> None:
     text = "A 19-year-old girl has hives all over, is wheezing and feels faint minutes after a bee sting. What now?"
     assert codes(text, exam=True) == set()

@@ -85,6 +85,11 @@ def test_what_one_does_well_denies_its_lack(starter_graph: KnowledgeGraph, case:
         ("I have itchy bumps on my wrists.", "wrist-smooth-lump"),
         ("She fell down the stairs.", "falls"),
         ("我很担心。", "anxiety"),
+        ("男，22岁，体重60 kg。", "weight-loss"),
+        ("末次月经10天前。", "after-menopause"),
+        ("BP lying 128/80 and standing 126/82.", "standing-job"),
+        ("It is our first baby. The vomit is never green.", "first-pregnancy"),
+        ("The vomit is never green.", "no-fruit-or-vegetables"),
         ("He is not eating and not drinking.", "alcohol-use"),
     ],
 )
@@ -103,6 +108,7 @@ def test_what_has_not_the_words_of_a_finding_tells_nothing_of_it(
         ("She keeps falling.", "falls"),
         ("She is anxious and on edge.", "anxiety"),
         ("I wake up drenched at night.", "night-sweats"),
+        ("体重下降5公斤。", "weight-loss"),
     ],
 )
 def test_what_has_them_tells_of_it(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
