@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prompts.errors import InputError
-from tools.literature.adapt_e.typed import typed, words_of_typed
+from tools.literature.adapt_e.typed import ends_in_prose, typed, words_of_typed
+from tools.literature.vocabulary import published
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,19 @@ def test_a_query_is_run_as_it_stands(query: str) -> None:
     assert plan is not None
     assert [(e.rung, e.query) for e in plan.expressions] == [("typed", query)]
     assert (plan.terms, plan.held) == ((), ())
+    assert not ends_in_prose(query, published())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"colchicine AND pericarditis" for Mr Aldous Fernshaw at Quill Lane',
+        "(gout[tiab] OR urate) AND febuxostat -- Fernshaw Aldous ward 12",
+    ],
+)
+def test_prose_behind_a_query_is_seen(text: str) -> None:
+    assert typed(text) is not None
+    assert ends_in_prose(text, published())
 
 
 @pytest.mark.parametrize(

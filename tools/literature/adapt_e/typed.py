@@ -23,6 +23,8 @@ DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:?\s*)?(10\.\d{4,9}/[^\s\"]
 TRIAL = re.compile(r"(?:NCT\d{8}|ISRCTN\d{6,8}|EudraCT\s?\d{4}-\d{6}-\d{2}|CRD\d{8,})", re.IGNORECASE)
 BARE = re.compile(r"[\d\s,;.]+")  # numbers that do not say what they are: they may be a patient's
 SIGNS = re.compile(r"\[[^\]]*\]|\b(?:AND|OR|NOT)\b|[\"()*]")
+BETWEEN = re.compile(r"\"[^\"]*\"|\b(?:AND|OR|NOT)\b|[()]")  # what stands between runs of words
+LONG = 3  # ours: words in a row, outside quotes and tags, from which they may be prose behind a query
 YEAR = re.compile(r"(?:19|20)\d\d")
 FIELDS = "Fields are PubMed's: [tiab], [ti], [tw], [mh], [majr], [pt], [au], [ta], [la], [dp], [uid] and others."
 
@@ -49,6 +51,12 @@ def sent_as_typed(text: str, vocabulary: Vocabulary) -> SearchPlan | None:
     if plan is None or (_identifiers(text.strip()) and not BARE.fullmatch(text.strip())):
         return plan
     return None if any(not YEAR.fullmatch(w) for w in clear(words_of_typed(text), vocabulary).held) else plan
+
+
+def ends_in_prose(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether a typed search goes on in words of which one may be a person's: "gout AND urate for Mr ... in bed 9"."""
+    runs = [run for run in BETWEEN.split(text) if "[" not in run and len(run.split()) >= LONG]
+    return any(not YEAR.fullmatch(w) for run in runs for w in clear(run, vocabulary).held)
 
 
 def words_of_typed(text: str) -> str:
