@@ -23,6 +23,7 @@ from tools.passages.contract import context_of
 from tools.text.language import language_of
 from tools.text.numbered import LONGEST, each_once, numbered, within
 from tools.text.sentences import sentences
+from tools.text.tokens import tokens
 
 ROOM = 24_000  # ours: characters of all documents together, some 6,000 tokens
 REPEATED = 0.5  # ours: share of the question from which a need does not say it again
@@ -84,18 +85,19 @@ class GapFinderByModel:
         """What is missing in the model's order, each need once by its number; then what is covered.
 
         A need that nothing covers is a gap where the model says so. Where the planner named it, or nothing is useful,
-        it is one anyway.
+        it is one anyway. What is missing of a need that documents cover in part is a point of its own.
         """
         needs = inquiry.requirements
         missing: dict[int | str, Gap] = {}
         for item in reply.missing:
             query, said = one_line(item.query, POINT), one_line(item.said, POINT)
             said = said if language_of(said) == inquiry.language != "en" else ""
-            if item.need in covers:
-                if not covers[item.need]:
-                    need = needs[item.need - 1]
-                    missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need), said=said))
-            elif query and sum(isinstance(key, str) for key in missing) < self._points:
+            need = needs[item.need - 1] if item.need in covers else ""
+            if need and not covers[item.need]:
+                missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need), said=said))
+            elif not _adds(query, need):
+                continue
+            elif sum(isinstance(key, str) for key in missing) < self._points:
                 missing.setdefault(query.casefold(), Gap(requirement=query, query=query, said=said))
         if inquiry.named or not useful:
             for n, need in enumerate(needs, start=1):
@@ -105,6 +107,12 @@ class GapFinderByModel:
             Gap(requirement=needs[n - 1], query=needs[n - 1], covered_by=ids) for n, ids in covers.items() if ids
         ]
         return (*missing.values(), *covered)
+
+
+def _adds(query: str, need: str) -> bool:
+    """Whether a phrase is a point of its own; beside a need that is covered, not its words again, nor one word alone."""
+    words = set(tokens(query))
+    return bool(query) and (not need or (len(words) > 1 and words != set(tokens(need))))
 
 
 def need_shown(need: str, question: str) -> str:

@@ -146,7 +146,7 @@ class FillKnowledgeGaps:
         known = {item.id for item in held}
         fresh = [item for item in merge_evidence(found) if item.id not in known]
         if found:
-            counted = {e.id for e in found} - set(useless)
+            counted = {e.id for e in found} - {d.id for d in documents}  # what was read does not say it
             gaps = await asyncio.to_thread(self._covered_now, gaps, [*held, *fresh], counted)
         background = await self._background(inquiry, [g.requirement for g in gaps if not g.covered_by], context.tell)
         if errors and len(errors) == len(results) and not background and not self._beside:

@@ -129,6 +129,20 @@ def test_a_need_is_one_gap_however_it_is_worded_and_a_covered_one_is_none() -> N
     assert max(len(text) for text in open_) <= 160
 
 
+def test_what_is_missing_of_a_need_that_documents_cover_in_part_is_a_point_of_its_own() -> None:
+    missing = [
+        {"need": 1, "query": "colchicine for gout in severe kidney disease", "said": "肾功能严重减退时用秋水仙碱"},
+        {"need": 1, "query": "treatment, gout"}, {"need": 1, "query": ""},
+        *({"need": 1, "query": f"gout attack day {n}"} for n in range(4)),
+    ]  # fmt: skip
+    survey, _, _ = read(says(missing=missing), language="zh")
+    open_ = [gap for gap in survey.gaps if not gap.covered_by]
+    assert [gap.query for gap in open_] == [missing[0]["query"], "gout attack day 0", "gout attack day 1"]
+    assert open_[0].requirement == missing[0]["query"]
+    assert open_[0].said == missing[0]["said"]
+    assert (NEEDS[0], (TRIAL.id,)) in gaps(survey)
+
+
 def test_a_need_that_the_planner_named_stays_open_and_one_that_was_worked_out_is_the_models() -> None:
     assert gaps(read(says())[0]) == [(NEEDS[0], (TRIAL.id,))]
     assert gaps(read(says(), named=True)[0]) == [(NEEDS[1], ()), (NEEDS[2], ()), (NEEDS[0], (TRIAL.id,))]
