@@ -6,8 +6,10 @@ gap is known by its need's number, so that a need that is put into other words i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import count
+from types import MappingProxyType
 
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
@@ -15,11 +17,14 @@ from prompts.research import DocumentReply, ReadingReply
 from prompts.shown import one_line
 from tools.contract import DocumentReading, Gap
 from tools.evidence import Evidence
+from tools.fusion import RRF_K
 from tools.gaps.by_model import LANGUAGES, POINT, QUESTION
 from tools.gaps.contract import GapFinder, GapSurvey, Inquiry
 from tools.gaps.local import nearest
 from tools.gaps.requirements import query_of
 from tools.passages.contract import context_of
+from tools.passages.counted_reading import NEIGHBOUR
+from tools.passages.counted_reading import TOOL as CLOSELY
 from tools.text.language import language_of
 from tools.text.numbered import LONGEST, each_once, numbered, within
 from tools.text.sentences import sentences
@@ -110,7 +115,7 @@ class GapFinderByModel:
 
 
 def _adds(query: str, need: str) -> bool:
-    """Whether a phrase is a point of its own; beside a need that is covered, not its words again, nor one word alone."""
+    """Whether a phrase is a point of its own: beside a covered need not its words again, nor one word alone."""
     words = set(tokens(query))
     return bool(query) and (not need or (len(words) > 1 and words != set(tokens(need))))
 
@@ -120,6 +125,36 @@ def need_shown(need: str, question: str) -> str:
     asked, colon, aspect = need.partition(": ")
     again = question != need and len(asked) >= REPEATED * len(question) and asked.casefold() in question.casefold()
     return one_line(f"{ASKED}{colon}{aspect}" if again else need, POINT)
+
+
+def most_wanted(documents: Sequence[Evidence], near: Mapping[str, float] = MappingProxyType({})) -> list[Evidence]:
+    """What a planner asked to read closely first, a passage of each page in turn; then what was found most often and
+    highest, all searches fused by their ranks. Of equals the nearer one, by ``near``."""
+    nearer = sorted(documents, key=lambda d: -near.get(d.id, 0.0))
+    turns: Counter[str] = Counter()
+
+    def place(document: Evidence) -> tuple[bool, float]:
+        if not asked_for(document):
+            return True, -_often(document)
+        turns[document.document_id] += 1
+        return False, turns[document.document_id]
+
+    return sorted(nearer, key=place)
+
+
+def asked_for(document: Evidence) -> bool:
+    """Whether a planner asked to read it closely; what stands beside such a passage it did not ask for."""
+    return any(way.tool == CLOSELY and way.stream != NEIGHBOUR for way in document.found)
+
+
+def _often(document: Evidence) -> float:
+    """The sum over the searches that found a document of 1 / (k + its best rank there)."""
+    best: dict[tuple[str, str], int] = {}
+    for way in document.found:
+        if way.rank is not None:
+            search = way.tool, way.query
+            best[search] = min(way.rank, best.get(search, way.rank))
+    return sum(1 / (RRF_K + rank) for rank in best.values())
 
 
 def by_page(documents: Sequence[Evidence]) -> list[Evidence]:

@@ -15,10 +15,10 @@ from prompts.metering import Meter, metered
 from prompts.research import ReadingReply, sentence_numbers
 from support.scripted_model import Scripted, ScriptedModel, serving
 from tools.contract import DocumentReading
-from tools.evidence import Evidence, Origin
+from tools.evidence import Evidence, Found, Origin
 from tools.gaps.contract import GapSurvey, Inquiry
 from tools.gaps.local import GapFinderInSteps
-from tools.gaps.reading import GapFinderByModel, need_shown
+from tools.gaps.reading import GapFinderByModel, most_wanted, need_shown
 from tools.gaps.tool import gap_notices
 
 ABSTRACT = (
@@ -276,3 +276,20 @@ def test_a_chinese_reader_is_told_needs_in_chinese_and_no_phrase_that_was_search
     assert "1 个要点" in notice.text
     (english,) = gap_notices(read(says(missing=missing))[0].gaps, [], [], "en")
     assert "gout in pregnancy; gout diet" in english.text
+
+
+def test_what_a_planner_asked_to_read_comes_first_then_what_was_found_most_often_and_highest() -> None:
+    def found(name: str, *ways: tuple[str, str, int], stream: str = "dense") -> Evidence:
+        own = tuple(Found(tool=tool, stream=stream, query=query, rank=rank) for tool, query, rank in ways)
+        return document(name, f"On {name}.").model_copy(update={"found": own})
+
+    search, closely = "search_literature", "retrieve_passages"
+    once, low = found("once", (search, "gout", 1)), found("low", (search, "gout", 9))
+    twice = found("twice", (search, "gout", 4), (search, "uric acid", 6))
+    asked = found("asked", (closely, "tests", 7))
+    second = asked.model_copy(update={"id": "library:asked@40-49", "text": asked.text[:9]})
+    other = found("other", (closely, "tests", 8))
+    beside = found("beside", (closely, "tests", 1), stream="neighbour")
+    near = {once.id: 0.9, low.id: 0.9, second.id: 0.1, asked.id: 0.3, other.id: 0.2}
+    given = [beside, low, once, twice, other, second, asked]
+    assert most_wanted(given, near) == [asked, other, second, twice, once, beside, low]
