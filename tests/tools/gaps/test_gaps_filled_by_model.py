@@ -18,6 +18,7 @@ from support.scripted_model import Scripted, ScriptedModel, serving_by
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Origin
+from tools.gaps.by_model import _without_references
 from tools.gaps.contract import PUBLISHED, GapSettings, Inquiry
 from tools.gaps.tool import FillKnowledgeGaps
 
@@ -294,3 +295,8 @@ def test_a_passage_that_was_asked_for_is_read_though_others_are_nearer(encoder: 
     own = GapSettings(documents=1, beside=0)
     artifact, _ = fill(encoder, Search(), replies(), own, evidence=[GOUT, asked])
     assert [r.evidence_id for r in artifact.readings] == [asked.id]
+
+
+def test_what_names_a_publication_goes_and_the_rest_stays_as_it_was_written() -> None:
+    assert _without_references("痛风常见。见 PMID: 12345678。少喝酒；多喝水。") == "痛风常见。少喝酒；多喝水。"
+    assert _without_references("Gout is common. See PMID: 12345678. Drink water.") == "Gout is common. Drink water."
