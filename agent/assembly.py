@@ -65,7 +65,7 @@ from tools.literature.live import LiveResult, LiveSearch
 from tools.literature.privacy import begin, not_sent, released_in
 from tools.literature.settings import LiteratureSettings
 from tools.literature.strategy import Source
-from tools.literature.tool import Reranker, SearchLiterature
+from tools.literature.tool import ON_SUBJECT, READ_BY_MODEL, Reranker, SearchLiterature
 from tools.literature.vocabulary import Collection, Vocabulary, several_words, technical_words
 from tools.medicines.pages import starter_pages
 from tools.passages.contract import DocumentSource, FullTexts
@@ -127,6 +127,7 @@ def assemble(
         vocabulary=vocabulary,
         meaning=imported(home.indexes / FOLDER, encoder),
         reranker=reranker(settings),
+        least=READ_BY_MODEL if models is not None and models.judged_by_model("research") else ON_SUBJECT,
     )
     # A gap is a phrase to search for already: a plan by a model would only stand on the turn's critical path.
     by_rules = query_planner(None, vocabulary, names.found_in, collection=words_of(source.pubmed))

@@ -31,7 +31,7 @@ from tools.encoders import Encoder
 from tools.gaps.by_model import ExplorerByModel, GeneratorByModel, SummariserByModel
 from tools.gaps.contract import GapFinder, GapSettings
 from tools.gaps.local import GapFinderInSteps
-from tools.gaps.reading import GapFinderByModel
+from tools.gaps.reading import GapFinderByModel, most_wanted
 from tools.gaps.tool import FillKnowledgeGaps, Refused, Searcher, Sections
 
 Judged = Callable[[LanguageModel, Parts, Settings, Encoder], Any]
@@ -156,7 +156,7 @@ def gap_tool(
     if models.judged_by_model("background") and read and not beside:
         writes = GeneratorByModel(models.of("background"), together=together)
     finder = _finder(settings, models)
-    whole = {"sections": sections} if isinstance(finder, GapFinderByModel) else {}
+    whole: dict[str, Any] = {"sections": sections, "order": most_wanted} if isinstance(finder, GapFinderByModel) else {}
     return FillKnowledgeGaps(
         search, encoder, settings, finder=finder, generator=writes, beside=beside, refused=refused, **whole
     )

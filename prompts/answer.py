@@ -136,12 +136,18 @@ class AnswerReply(Lenient):
     emergency: Word = ""
 
 
-class ChoiceReply(Lenient):
-    """An answer that takes one of the options: its letter or word; "" for none. The rest as of `AnswerReply`."""
+class ExamReply(Lenient):
+    """An answer that takes one of the options of an examination, whose patient is nobody: its letter or word; "" for
+    none. The rest as of `AnswerReply`."""
 
     statements: list[StatementReply]
     option: Word
     unanswered: Numbers | None = None
+
+
+class ChoiceReply(ExamReply):
+    """The same of any other question with options; what is said of a patient as of `AnswerReply`."""
+
     diagnoses: Words = Field(default_factory=list)
     emergency: Word = ""
 

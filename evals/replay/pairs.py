@@ -22,7 +22,7 @@ from evals.replay.recording import beside
 from evals.scripted.player import SENTENCE
 from evals.statistics import share
 from graphs.answering.contract import Answer
-from prompts.answer import AnswerReply, CaseReply, ChoiceReply, DirectReply
+from prompts.answer import AnswerReply, CaseReply, ChoiceReply, DirectReply, ExamReply
 from prompts.errors import DataError, InputError
 from prompts.replies import Faulty, parse
 from tools.files import write_atomic
@@ -30,7 +30,7 @@ from tools.messages import messages
 
 PAIRS, KEY, GRADES = "pairs.md", "key.json", "grades.csv"
 Which = Literal["written", "alone"]
-WRITTEN = {schema.__name__: schema for schema in (AnswerReply, CaseReply, ChoiceReply, DirectReply)}
+WRITTEN = {schema.__name__: schema for schema in (AnswerReply, CaseReply, ChoiceReply, DirectReply, ExamReply)}
 SHAPE = re.compile(r"^## schema: (\w+)$", re.MULTILINE)
 SIDES = ("A", "B")
 SAME = "same"

@@ -28,6 +28,7 @@ ROLES = {
     "QuestionVerdictReply": "filter",
     "AnswerReply": "answer",
     "ChoiceReply": "answer",
+    "ExamReply": "answer",
     "CaseReply": "answer",
     "DirectReply": "answer",
     "MendReply": "answer",
@@ -274,6 +275,7 @@ PLAYED: dict[str, Callable[[Request], Reply]] = {
     "QuestionVerdictReply": lambda _: VERDICT,
     "AnswerReply": _answer,
     "ChoiceReply": _choice,
+    "ExamReply": _choice,
     "CaseReply": lambda request: {"statements": _case(request)},
     "DirectReply": lambda _: DIRECT,
     "MendReply": lambda _: {"statements": []},
@@ -298,6 +300,7 @@ def believer(belief: Belief) -> Respond:
             "CaseVerdictReply": lambda: {"stance": "supports", "support": 1.0},
             "AnswerReply": lambda: {"statements": _misled(request, text)},
             "ChoiceReply": lambda: {"statements": _misled(request, text), "option": option},
+            "ExamReply": lambda: {"statements": _misled(request, text), "option": option},
             "MendReply": lambda: {"statements": [], "option": option},
         }
         name = str(shape.get("title", ""))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from graphs.answering.contract import AnswerView, Choice, Diagnosis, Draft
+from graphs.answering.contract import AnswerView, Choice, Diagnosis, Draft, patient_of
 from graphs.answering.drafting import teller
 from graphs.answering.general import BackgroundBeside, with_general
 from graphs.answering.local import FOLLOW_UPS, AnswererLocal, abstained, beyond
@@ -46,7 +46,15 @@ from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind, RedFlag
 from graphs.triage.emergency import VIGNETTE
 from graphs.verification.quoted import QuoteCheck
-from prompts.answer import VERDICT_RULE, AnswerReply, CaseReply, CaseStatementReply, ChoiceReply, DirectReply
+from prompts.answer import (
+    VERDICT_RULE,
+    AnswerReply,
+    CaseReply,
+    CaseStatementReply,
+    ChoiceReply,
+    DirectReply,
+    ExamReply,
+)
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
 from prompts.shown import one_line
@@ -55,13 +63,21 @@ from tools.encoders import Encoder
 from tools.evidence import Frozen, Origin, Statement
 from tools.medicines.names import medicines_in
 from tools.messages import messages
+from tools.text.demographics import read_person
 from tools.text.references import references_in
 from tools.text.tokens import tokens
 
 CASES = (Kind.CASE, Kind.FOLLOW_UP)
 DIAGNOSES = 6  # ours: diagnoses that are taken of an answer to a question
 SIGN = 200  # ours: characters of what a model says is an emergency
-NO_SIGN = re.compile(r"\W*(?:no|not|none|nothing|n/?a|null|false)\b.*|\W*(?:无|没有|未见).*", re.IGNORECASE | re.DOTALL)
+# That there is no emergency, and neither sodium ("Na 121") nor what the patient lacks ("no pulse", 没有小便). Ours.
+NO_SIGN = re.compile(
+    r"\W*(?:no|not applicable|na|无|没有|未见|不适用)\W*|\W*(?:none|nothing|n/a|null|false)\b.*"
+    r"|\W*(?:no|not)\b\W+(?:[\w-]+\W+){0,4}?"
+    r"(?:emergenc\w*|urgen\w*|immediate\w*|red[ -]flags?|warning|danger\w*|at once)\b.*"
+    r"|\W*(?:无|没有|未见|不需|并非|非)[^，,。；;]{0,8}?(?:急症|紧急|危急|急救|急诊|立即|警示|危险).*",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 class ModelAnswerSettings(Frozen):
@@ -172,9 +188,9 @@ class AnswererByModel:
 
     async def _chosen(self, view: AnswerView, sources: Sources, values: dict[str, str]) -> Draft:
         """An option with the statements that it rests on; of a closed question a verdict."""
-        reply, spent = await self._model.structured(
-            "choice", ChoiceReply, on_text=teller(), rule=sources.rule, **values
-        )
+        of_nobody = view.options and VIGNETTE.match(view.question)  # an examination's patient
+        schema = ExamReply if of_nobody else ChoiceReply
+        reply, spent = await self._model.structured("choice", schema, on_text=teller(), rule=sources.rule, **values)
         verdict = view.closed and not view.options
         held, judge = {e.id: e for e in sources.documents}, self._local.judge
         bears = speaks_of(view, self._local.terms.equivalents, self._relevance, judge)
@@ -200,14 +216,14 @@ class AnswererByModel:
         draft = self._draft(view, statements, written, sources, choice=choice, more=more, unanswered=open_)
         return self._of_patient(draft, reply, view)
 
-    def _of_patient(self, draft: Draft, reply: AnswerReply | ChoiceReply, view: AnswerView) -> Draft:
-        """The draft with what the model says of a patient whom a question tells of: an emergency, diagnoses. An
-        examination's patient is nobody, and its diagnoses are the options."""
-        if view.options and VIGNETTE.match(view.question):
+    def _of_patient(self, draft: Draft, reply: AnswerReply | ExamReply, view: AnswerView) -> Draft:
+        """The draft with what the model says of a patient whom a question tells of: an emergency, diagnoses."""
+        if not isinstance(reply, (AnswerReply, ChoiceReply)):
             return draft
         found, named = view.differential, dict[str, Diagnosis]()
         told = bool(view.case) or (found is not None and bool(found.findings or found.added))
-        for name in reply.diagnoses if told and not view.options else ():
+        told = told or patient_of(view.question) is not None or None not in read_person(view.question)
+        for name in reply.diagnoses if told else ():
             diagnosis = diagnosis_named(name, view, self._local.diseases)
             if diagnosis is not None and not references_in(name) and not speaks_to_machines(name):
                 named.setdefault(diagnosis.name.casefold(), diagnosis)

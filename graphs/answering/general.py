@@ -20,7 +20,10 @@ from tools.gaps.contract import Generator, Inquiry
 from tools.gaps.local import GeneratorLocal
 from tools.messages import messages
 from tools.text.references import references_in
+from tools.text.sentences import sentences
 from tools.text.tokens import tokens
+
+LONGEST = 900  # ours: characters of the background on a need that are shown; the 150 words that are asked for
 
 
 class BackgroundBeside:
@@ -50,6 +53,18 @@ def _need(requirement: str, view: AnswerView) -> str:
     return told or messages(view.language)["gap.question"]
 
 
+def _within(text: str) -> str:
+    """The leading whole sentences of background, on one line, that have room."""
+    line = " ".join(text.split())
+    said = [(line[span.end : span.end + 1].isspace(), plain_text(span.of(line))) for span in sentences(line)]
+    out = ""
+    for spaced, sentence in said:
+        if len(out) + len(sentence) > LONGEST:
+            break
+        out += f"{sentence} " if spaced else sentence
+    return out.strip()
+
+
 def with_general(draft: Draft, view: AnswerView, beside: Sequence[Evidence]) -> Draft:
     """The draft with what a model wrote of needs that stayed open, and no statement rests on, as general knowledge.
 
@@ -59,7 +74,7 @@ def with_general(draft: Draft, view: AnswerView, beside: Sequence[Evidence]) -> 
     used = {i for ids in draft.generated.values() for i in ids}
     told: list[Statement] = []
     for item in (*view.background, *beside):
-        text = plain_text(item.text) if item.title in wanted and item.id not in used else ""
+        text = _within(item.text) if item.title in wanted and item.id not in used else ""
         if text and not references_in(text) and not speaks_to_machines(text):
             said = messages(view.language).say("case.general", need=_need(item.title, view), text=text)
             told.append(Statement(text=said, origin=Origin.PARAMETRIC))

@@ -2,8 +2,8 @@
 
 Asked about is what is wrong on its face: a figure, a medicine, a label or a publication that no source has. What our
 check only does not recognise in its sources stands as it was written, marked, with the sentences that it named: asked
-to write it again, a model writes less. The same call asks about an option that what stands does not bear out: which
-sentences were read, and what as.
+to write it again, a model writes less. Nor is it asked about what it says the documents lack: no sentence says that.
+The same call asks about an option that what stands does not bear out: which sentences were read, and what as.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from graphs.answering.absence import says_absent
 from graphs.answering.contract import AnswerView
 from graphs.answering.notices import notice
 from graphs.answering.prose import Claim, Fault, ProseReader, Stated, believed, unconfirmed
@@ -108,7 +109,11 @@ class ProseWriter:
         """
         stated, faults = await asyncio.to_thread(self._read, dict(enumerate(claims)), sources, view)
         doubt = await asyncio.to_thread(doubting, option, [stated[n] for n in sorted(stated)])
-        asked = {n: fault for n, fault in faults.items() if not believed(claims[n], fault, question_of(view))}
+        asked = {
+            n: fault
+            for n, fault in faults.items()
+            if not (_remarks(claims[n], fault) or believed(claims[n], fault, question_of(view)))
+        }
         if asked or doubt.why:
             rest = self._model.timeout - spent.seconds
             standing = {n: stated[n] for n in sorted(stated)} if doubt.why else {}
@@ -184,6 +189,11 @@ class ProseWriter:
         except ServiceError:  # the trace has the failed call; what it was to mend is dropped with a notice
             return nothing
         return reply
+
+
+def _remarks(claim: Claim, fault: Fault) -> bool:
+    """Whether a statement says what the documents lack, for which no sentence could be cited."""
+    return fault.code == "uncited" and says_absent(claim.reply.text)
 
 
 def _line(said: StatementReply, *, same: bool = False) -> str:

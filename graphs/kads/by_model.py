@@ -24,7 +24,7 @@ from tools.contract import Differential, DocumentReading, Finding, Gap, unique
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin
 from tools.gaps.local import COLON, USEFUL, coverage_matrix
-from tools.gaps.reading import by_page, document_line, need_shown
+from tools.gaps.reading import asked_for, by_page, document_line, most_wanted, need_shown
 from tools.text.numbered import LONGEST, each_once, telling, within, without_repeats
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
@@ -188,7 +188,7 @@ class ChoosingSettings(Frozen):
     """Settings of the choice. All ours.
 
     Attributes:
-        shown: most documents that one call shows; further ones are dropped, by the order in which they were found.
+        shown: most documents that one call shows; further ones are dropped: not read nor asked for, found least.
         room: characters of all documents together that were not read; given: the same of texts that came with the
             message. least: characters that any of them may have.
         fewest: documents that are shown however far from the question and the needs they are, the nearest first.
@@ -295,7 +295,7 @@ class ChooserByModel:
     def _near(
         self, question: str, wanted: list[str], documents: list[Evidence], context: SelectionContext
     ) -> list[Evidence]:
-        """The documents that were read, the nearest ones, and the others that may say something."""
+        """The documents that were read or asked for, the nearest ones, and the others that may say something."""
         if self._encoder is None or len(documents) <= self._settings.fewest:
             return documents
         ranking = context.differential.ranking if context.differential is not None else ()
@@ -303,7 +303,7 @@ class ChooserByModel:
         queries = [COLON.sub(" ", question), *wanted, *diseases]
         best = coverage_matrix(queries, documents, self._encoder).max(axis=0)
         nearest = {documents[at].id for at in best.argsort()[::-1][: self._settings.fewest]}
-        kept = {r.evidence_id for r in context.readings} | nearest
+        kept = {r.evidence_id for r in context.readings} | nearest | {d.id for d in documents if asked_for(d)}
         return [d for d, near in zip(documents, best, strict=True) if d.id in kept or near >= USEFUL]
 
     async def _by_model(
@@ -315,11 +315,10 @@ class ChooserByModel:
         context: SelectionContext,
         room: int,
     ) -> Selection:
-        shown = documents[: self._settings.shown]
-        if self._settings.shuffle:
-            shown = drawn(shown, question)
-        shown = by_page(shown)
         read = {r.evidence_id: r for r in context.readings}
+        first = sorted(most_wanted(documents), key=lambda d: d.id not in read)[: self._settings.shown]
+        shown = drawn(first, question) if self._settings.shuffle else [d for d in documents if d in first]
+        shown = by_page(shown)
         case = is_case(context.kind, context.findings, context.differential)
         told = case_told(question, context.findings, context.differential, self._settings.leading)
         reply, _ = await self._model.structured(

@@ -42,6 +42,7 @@ RANKED = (Kind.CASE, Kind.EXPLAIN)  # kinds of turn whose answer carries the cas
 # Kinds of turn after which the question that was asked before still stands.
 UNASKED = (Kind.SMALL_TALK, Kind.ASSISTANT, Kind.OUT_OF_SCOPE, Kind.EXPLAIN, Kind.CALCULATION)
 OPEN = "gaps_left_open"  # the gap tool says so by this code
+NEAR = "near_question_only"  # the tool of answered questions says so by this code
 REMEMBERED = (Kind.CASE, Kind.EVIDENCE, Kind.MULTIPLE_CHOICE)  # answers that a later turn may ask about
 
 
@@ -109,7 +110,10 @@ def build(
     told = beside_flags(differential, flags, state["kind"]) if state["kind"] in RANKED else None
     shown = told or Differential()
     gaps = context.load_list(Gap, state["gaps_key"])
-    notices = _still_open([Notice(**n) for n in state["notices"]], draft, gaps, state["language"])  # type: ignore[arg-type]
+    told_by_tools = [Notice(**n) for n in state["notices"]]  # type: ignore[arg-type]
+    if state["answered_key"]:  # another call found the same question
+        told_by_tools = [n for n in told_by_tools if n.code != NEAR]
+    notices = _still_open(told_by_tools, draft, gaps, state["language"])
     notices += draft.notices
     notices += more
     notices.sort(key=lambda n: n.severity is not Severity.DANGER)  # what must not be given leads

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from graphs.answering.absence import says_absent
 from graphs.answering.constrained import SEVERE
 from graphs.answering.contract import Answer, ReviewReason, Risk
 from graphs.answering.notices import notice
@@ -114,7 +115,8 @@ def _asks_dose(question: str) -> bool:
 
 def _unsupported(answer: Answer, told: list[Statement]) -> bool:
     chosen = answer.choice is not None and answer.choice.parametric
-    return chosen or any(s.origin in (Origin.PARAMETRIC, Origin.GENERATED) for s in told)
+    own = [s for s in told if s.origin in (Origin.PARAMETRIC, Origin.GENERATED)]
+    return chosen or any(s.quoted or not says_absent(s.text) for s in own)  # what documents lack rests on none
 
 
 def _concern(answer: Answer, told: list[Statement]) -> bool:

@@ -14,6 +14,7 @@ from agent.sessions import Home
 from agent.settings import load_settings
 from graphs.context import Parts
 from prompts.model_settings import JUDGES, Judge, Role
+from tools.literature.tool import ON_SUBJECT, READ_BY_MODEL
 
 FIELDS: dict[Role, str] = {
     "triage": "triage",
@@ -83,3 +84,12 @@ def test_no_model_judges_a_gate_that_another_classifier_is(gate: dict[str, Any],
     roles = {"gate": {"judge": "model"}}
     settings = load_settings(home=built_home, model="m", roles=roles, gate=gate, literature={"live": "off"})
     assert judges(assemble(settings, Home(built_home)))["gate"] == judge
+
+
+@pytest.mark.parametrize(("research", "least"), [("model", READ_BY_MODEL), ("local", ON_SUBJECT)])
+def test_what_a_model_plans_may_find_what_is_less_near(research: Judge, least: float, built_home: Path) -> None:
+    settings = load_settings(
+        home=built_home, model="m", roles={"research": {"judge": research}}, literature={"live": "off"}
+    )
+    tools: dict[str, Any] = {tool.name: tool for tool in assemble(settings, Home(built_home)).tools}
+    assert tools["search_literature"]._least == least

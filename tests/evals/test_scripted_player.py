@@ -19,7 +19,7 @@ from support.asking_model import reply_schemas
 PROMPTS = {
     "AnswerReply": "answer", "BackgroundPointsReply": "background_points", "BackgroundReply": "background",
     "CaseReply": "answer_case", "ReadingReply": "reading",
-    "CaseVerdictReply": "filter_case", "ChoiceReply": "choice", "ChoosingReply": "choosing",
+    "CaseVerdictReply": "filter_case", "ChoiceReply": "choice", "ExamReply": "choice", "ChoosingReply": "choosing",
     "DirectReply": "direct", "GapsReply": "gaps",
     "GateReply": "gate", "MendReply": "answer_mend", "QueryPlanReply": "query_plan",
     "QuestionVerdictReply": "filter_question", "ReportReply": "report", "SelectionReply": "selection",
@@ -65,7 +65,7 @@ def test_what_is_played_is_a_valid_reply_in_every_form(name: str, method: Method
     answer = play(asked)
     said = answer.calls[0][1] if method == "function_calling" else answer.content
     reply = schema.model_validate_json(said if isinstance(said, str) else json.dumps(said))
-    if name in ("AnswerReply", "ChoiceReply", "CaseReply"):
+    if name in ("AnswerReply", "ChoiceReply", "ExamReply", "CaseReply"):
         cited = [(s.text, s.cites) for s in reply.statements]  # type: ignore[attr-defined]
         assert cited == [("Dexamethasone relieves croup within six hours.", ["1.1"])]
 

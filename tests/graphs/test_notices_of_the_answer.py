@@ -11,7 +11,7 @@ from agent.settings import Settings
 from graphs.answering.contract import Answer, AnswerView, Diagnosis, Draft, Patient, patient_of
 from graphs.triage.contract import RedFlag
 from support.machine_parts import Query, Scripted, SearchTool, parts
-from tools.contract import FollowUpQuestion, Notice, ToolArtifact, ToolContext
+from tools.contract import AnsweredQuestion, FollowUpQuestion, Notice, ToolArtifact, ToolContext
 from tools.evidence import Origin, Statement, cite
 
 FIRST, SECOND, LOST = "Cool air may help.", "Steam may help.", "A fact that is lost."
@@ -85,6 +85,27 @@ def test_a_models_emergency_heads_the_answer_and_a_point_that_it_covers_is_not_t
     assert [d.name for d in answer.diagnoses] == ["Sepsis"]
     texts = [n.text for n in answer.notices if n.code == "gaps_left_open"]
     assert texts == [f"Not covered by the evidence found: {need}." for need in left]
+
+
+class Questions(SearchTool):
+    """Of one question the library has the same, of any other a near one."""
+
+    async def run(self, arguments: Query, context: ToolContext) -> ToolArtifact:
+        found = await super().run(arguments, context)
+        if arguments.query != "croup":
+            return found.model_copy(update={"notices": [Notice(code="near_question_only", text="Only a near one.")]})
+        (item,) = found.evidence
+        same = AnsweredQuestion(question="croup?", similarity=1.0, evidence=item, start=0, end=6)
+        return found.model_copy(update={"answered": [same]})
+
+
+@pytest.mark.parametrize(("queries", "told"), [(["steam", "croup"], False), (["steam", "cold air"], True)])
+def test_that_a_question_is_only_near_is_told_where_no_call_found_the_same(
+    tmp_path: Path, queries: list[str], told: bool
+) -> None:
+    with Agent(Settings(home=tmp_path / "home"), parts=parts(Scripted(plan_of={1: queries}), Questions())) as agent:
+        answer = agent.ask("croup?")
+    assert ("near_question_only" in [n.code for n in answer.notices]) is told
 
 
 def test_an_answer_for_which_nothing_useful_was_retrieved_says_so(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def reply(name: str, request: Request) -> dict[str, Any]:
     question = part(request, "Question").splitlines()[0]
     found = _near(question, request)
     statements = [citing(text, label) for label, text in found]
-    if name == "ChoiceReply":
+    if name in ("ChoiceReply", "ExamReply"):
         return {"statements": statements, "option": _option(question, request, [t for _, t in found])}
     return {"statements": statements, "abstain": not statements}
 

@@ -175,8 +175,10 @@ def _tongue(inquiry: Inquiry) -> str:
 
 def _without_references(text: str) -> str:
     """The text without the sentences that name a publication, which a model cannot look up."""
-    said = [span.of(text) for span in sentences(text)]
-    return " ".join(sentence for sentence in said if not references_in(sentence))
+    for span in reversed(sentences(text)):
+        if references_in(span.of(text)):
+            text = f"{text[: span.start]}{text[span.end :].lstrip()}"
+    return text.strip()
 
 
 def _document(text: str, point: str, language: str, model: str, template: str) -> Evidence:

@@ -6,8 +6,10 @@ gap is known by its need's number, so that a need that is put into other words i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import count
+from types import MappingProxyType
 
 from prompts.language_model import InvalidReplyError, LanguageModel
 from prompts.metering import or_local
@@ -15,14 +17,18 @@ from prompts.research import DocumentReply, ReadingReply
 from prompts.shown import one_line
 from tools.contract import DocumentReading, Gap
 from tools.evidence import Evidence
+from tools.fusion import RRF_K
 from tools.gaps.by_model import LANGUAGES, POINT, QUESTION
 from tools.gaps.contract import GapFinder, GapSurvey, Inquiry
 from tools.gaps.local import nearest
 from tools.gaps.requirements import query_of
 from tools.passages.contract import context_of
+from tools.passages.counted_reading import NEIGHBOUR
+from tools.passages.counted_reading import TOOL as CLOSELY
 from tools.text.language import language_of
 from tools.text.numbered import LONGEST, each_once, numbered, within
 from tools.text.sentences import sentences
+from tools.text.tokens import tokens
 
 ROOM = 24_000  # ours: characters of all documents together, some 6,000 tokens
 REPEATED = 0.5  # ours: share of the question from which a need does not say it again
@@ -84,18 +90,19 @@ class GapFinderByModel:
         """What is missing in the model's order, each need once by its number; then what is covered.
 
         A need that nothing covers is a gap where the model says so. Where the planner named it, or nothing is useful,
-        it is one anyway.
+        it is one anyway. What is missing of a need that documents cover in part is a point of its own.
         """
         needs = inquiry.requirements
         missing: dict[int | str, Gap] = {}
         for item in reply.missing:
             query, said = one_line(item.query, POINT), one_line(item.said, POINT)
             said = said if language_of(said) == inquiry.language != "en" else ""
-            if item.need in covers:
-                if not covers[item.need]:
-                    need = needs[item.need - 1]
-                    missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need), said=said))
-            elif query and sum(isinstance(key, str) for key in missing) < self._points:
+            need = needs[item.need - 1] if item.need in covers else ""
+            if need and not covers[item.need]:
+                missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need), said=said))
+            elif not _adds(query, need):
+                continue
+            elif sum(isinstance(key, str) for key in missing) < self._points:
                 missing.setdefault(query.casefold(), Gap(requirement=query, query=query, said=said))
         if inquiry.named or not useful:
             for n, need in enumerate(needs, start=1):
@@ -107,11 +114,47 @@ class GapFinderByModel:
         return (*missing.values(), *covered)
 
 
+def _adds(query: str, need: str) -> bool:
+    """Whether a phrase is a point of its own: beside a covered need not its words again, nor one word alone."""
+    words = set(tokens(query))
+    return bool(query) and (not need or (len(words) > 1 and words != set(tokens(need))))
+
+
 def need_shown(need: str, question: str) -> str:
     """A need on one line; what it repeats of the question, which stands above it, is not said again."""
     asked, colon, aspect = need.partition(": ")
     again = question != need and len(asked) >= REPEATED * len(question) and asked.casefold() in question.casefold()
     return one_line(f"{ASKED}{colon}{aspect}" if again else need, POINT)
+
+
+def most_wanted(documents: Sequence[Evidence], near: Mapping[str, float] = MappingProxyType({})) -> list[Evidence]:
+    """What a planner asked to read closely first, a passage of each page in turn; then what was found most often and
+    highest, all searches fused by their ranks. Of equals the nearer one, by ``near``."""
+    nearer = sorted(documents, key=lambda d: -near.get(d.id, 0.0))
+    turns: Counter[str] = Counter()
+
+    def place(document: Evidence) -> tuple[bool, float]:
+        if not asked_for(document):
+            return True, -_often(document)
+        turns[document.document_id] += 1
+        return False, turns[document.document_id]
+
+    return sorted(nearer, key=place)
+
+
+def asked_for(document: Evidence) -> bool:
+    """Whether a planner asked to read it closely; what stands beside such a passage it did not ask for."""
+    return any(way.tool == CLOSELY and way.stream != NEIGHBOUR for way in document.found)
+
+
+def _often(document: Evidence) -> float:
+    """The sum over the searches that found a document of 1 / (k + its best rank there)."""
+    best: dict[tuple[str, str], int] = {}
+    for way in document.found:
+        if way.rank is not None:
+            search = way.tool, way.query
+            best[search] = min(way.rank, best.get(search, way.rank))
+    return sum(1 / (RRF_K + rank) for rank in best.values())
 
 
 def by_page(documents: Sequence[Evidence]) -> list[Evidence]:

@@ -8,7 +8,7 @@ written for what stays open. MedRGAG summarises each document by itself, writes 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -31,6 +31,13 @@ PAGES = 3  # ours: pages of which all sections are weighed, those that cover mos
 Sections = Callable[[str], Sequence[Evidence]]
 """The pieces of a document, by its id."""
 Refused = Callable[[Iterable[Evidence]], Collection[str]]
+Order = Callable[[Sequence[Evidence], Mapping[str, float]], list[Evidence]]
+"""Documents in the order in which they are read, given how near each is."""
+
+
+def by_relevance(documents: Sequence[Evidence], near: Mapping[str, float]) -> list[Evidence]:
+    """The documents, those that cover most first."""
+    return sorted(documents, key=lambda d: -near[d.id])
 
 
 def refusal(language: str) -> Notice:
@@ -88,6 +95,7 @@ class FillKnowledgeGaps:
         beside: background is written later, beside the answer, and stands in where every search fails.
         refused: ids of documents that no model may read, because they give orders to whoever reads them by machine.
         sections: of a page that was found, so that what covers a need best is read, found or not; none by default.
+        order: of the documents that are read, of which the first ones are; by default those that cover most.
     """
 
     name = "fill_knowledge_gaps"
@@ -104,13 +112,14 @@ class FillKnowledgeGaps:
         beside: bool = False,
         refused: Refused = lambda _: (),
         sections: Sections = lambda _: (),
+        order: Order = by_relevance,
     ) -> None:
         self._search, self._encoder, self._settings = search, encoder, settings or GapSettings()
         self._finder = finder or GapFinderInSteps(
             own_requirements=self._settings.own_requirements, unretrieved=self._settings.unretrieved
         )
         self._generator, self._beside, self._refused = generator or GeneratorLocal(), beside, refused
-        self._sections = sections
+        self._sections, self._order = sections, order
 
     @cached_property
     def description(self) -> str:
@@ -146,7 +155,7 @@ class FillKnowledgeGaps:
         known = {item.id for item in held}
         fresh = [item for item in merge_evidence(found) if item.id not in known]
         if found:
-            counted = {e.id for e in found} - set(useless)
+            counted = {e.id for e in found} - {d.id for d in documents}  # what was read does not say it
             gaps = await asyncio.to_thread(self._covered_now, gaps, [*held, *fresh], counted)
         background = await self._background(inquiry, [g.requirement for g in gaps if not g.covered_by], context.tell)
         if errors and len(errors) == len(results) and not background and not self._beside:
@@ -200,18 +209,18 @@ class FillKnowledgeGaps:
         )
 
     def _documents(self, inquiry: Inquiry, evidence: Sequence[Evidence]) -> list[Evidence]:
-        """The retrieved documents that are read, those that cover most first, and none that only repeats others.
+        """The retrieved documents that are read, in their order, and none that only repeats others.
 
         Then come pieces of their pages that cover a need better than all of these, found or not.
         """
         refused = set(self._refused(evidence))
         kept = [e for e in usable(evidence) if e.origin is Origin.RETRIEVED and e.kind != "record"]
         kept = [e for e in kept if e.id not in refused]
-        ranked = without_repeats(sorted(kept, key=lambda d: -inquiry.relevance[d.id]))
+        ranked = without_repeats(self._order(kept, inquiry.relevance))
         read, left = ranked[: self._settings.documents], ranked[self._settings.documents :]
         pages = {d.document_id for d in read}
         beside = [d for d in left if d.document_id in pages]
-        further = self._further(unique([d.document_id for d in read])[:PAGES], ranked)
+        further = self._further(unique([d.document_id for d in by_relevance(read, inquiry.relevance)])[:PAGES], ranked)
         rows = coverage_matrix(inquiry.requirements, further, self._encoder)
         covers = dict(inquiry.coverage) | {d.id: column for d, column in zip(further, rows.T.tolist(), strict=True)}
         refused = set(self._refused(further))

@@ -47,6 +47,9 @@ from tools.text.demographics import about_others
 # ours: a question whose best document is less similar than this is on no subject of the library. On the questions of
 # evals/data/dev the lowest on a subject of the library has 0.71, the highest on an invented disease or drug 0.47.
 ON_SUBJECT = 0.50
+# ours: the same where a model reads what was found: "dry cough caused by ACE inhibitors", of which the library tells,
+# has 0.48, and what is of another subject the model leaves out
+READ_BY_MODEL = 0.40
 FEW_TERMS = 2  # ours: with fewer terms from the text, what the graph understood of the case is asked too
 PUBLISHED = "MedCPT's cross-encoder"  # paper: what orders documents that were retrieved per source
 QUESTION = "evidence"  # the kind of turn that is no patient's case
@@ -76,6 +79,7 @@ class SearchLiterature:
         meaning: the imported vectors of PubMed, where there are any.
         reranker: orders the documents of all sources where the settings retrieve them per source.
         today: the day against which review dates are read; None for the current day at each call.
+        least: similarity of the library's best document from which a question is on a subject of it.
     """
 
     name = "search_literature"
@@ -96,8 +100,9 @@ class SearchLiterature:
         meaning: ByMeaning | None = None,
         reranker: Reranker | None = None,
         today: date | None = None,
+        least: float = ON_SUBJECT,
     ) -> None:
-        self.description = tool_arguments.description(self.name)
+        self.description, self._least = tool_arguments.description(self.name), least
         self.library, self._today, self._reranker = library, today, reranker
         self._settings = settings or LiteratureSettings()
         self._limiter = limiter_for(self._settings) if pubmed is None else None
@@ -264,7 +269,7 @@ class SearchLiterature:
             hits = self.library.search(query, 2 * arguments.limit, also=also, tool=self.name)
             hits = [h for h in hits if not about_others(query, h.document.title)][: arguments.limit]
         best = max((f.score or 0.0 for h in hits for f in h.found if f.stream == "dense"), default=0.0)
-        return hits if not is_question or best >= ON_SUBJECT else []
+        return hits if not is_question or best >= self._least else []
 
     async def _search_live(
         self,

@@ -153,6 +153,7 @@ def _found(document: CountedDocument, counted: ChunkCounted, query: str) -> tupl
 # What is handed on of the ranked passages: the best, and the neighbours that they lean on, within a room in tokens.
 
 TOOL = "retrieve_passages"
+NEIGHBOUR = "neighbour"  # the stream of what stands beside a passage that was found
 
 Count = Callable[[str], int]
 
@@ -173,7 +174,7 @@ class Chosen:
         """Take a passage if there is room; one that was taken as a neighbour keeps both ways it was found."""
         known = self._items.get(item.id)
         if known is not None:
-            if item.found[0].stream != "neighbour":
+            if item.found[0].stream != NEIGHBOUR:
                 self._items[item.id] = item.model_copy(update={"found": item.found + known.found})
             return True
         tokens = self._count(item.text)
@@ -202,7 +203,7 @@ def select(
     for position, item in enumerate(ranked, start=1):
         if not chosen.take(to_evidence(item.row, streams_of(item, query))):
             continue
-        found = Found(tool=TOOL, stream="neighbour", query=query, rank=position)
+        found = Found(tool=TOOL, stream=NEIGHBOUR, query=query, rank=position)
         for neighbour in leaned_on(item.row, places):
             chosen.take(to_evidence(neighbour, (found,)))
     return chosen.items()

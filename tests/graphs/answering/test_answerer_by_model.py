@@ -446,3 +446,13 @@ def test_a_direct_answer_is_not_told_to_leave_a_question_open_by_its_rarest_word
     draft, _, _ = ask(lambda *_: None, view(question, kind="case", path="direct"))
     assert "not_retrieved" in codes(draft)
     assert "not_answered" not in codes(draft)
+
+
+@pytest.mark.parametrize("lack", ["The documents do not say how often it returns.", "这些资料未说明多久会复发。"])
+def test_what_the_documents_lack_costs_no_further_call_and_stands_as_the_models_remark(ask: Ask, lack: str) -> None:
+    draft, server, _ = ask(saying(GOOD, citing(lack)), croup())
+    assert [(s.text, s.origin) for s in draft.statements] == [(FIRST, Origin.RETRIEVED), (lack, Origin.PARAMETRIC)]
+    assert len(server.requests) == 1
+    assert not codes(draft) & {"not_confirmed", "statement_dropped"}
+    claimed = citing("The documents do not say so, but croup returns in half of all children.")
+    assert len(ask(saying(GOOD, claimed), croup())[1].requests) == 2

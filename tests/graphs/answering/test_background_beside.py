@@ -105,3 +105,22 @@ def test_where_nothing_found_answers_it_is_shown(encoder: Encoder) -> None:
 def test_without_an_open_point_nobody_is_asked(encoder: Encoder, gaps: tuple[Gap, ...]) -> None:
     _, writes = told(encoder, saying(GOOD), croup().model_copy(update={"gaps": gaps}))
     assert not writes.begun.is_set()
+
+
+@pytest.mark.parametrize("spaced", [True, False])
+def test_a_long_background_is_shown_in_whole_sentences_of_some_900_characters(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, spaced: bool
+) -> None:
+    said = "Part {n} tells where experts disagree on relapse, and of whom trials left out, such as the very young."
+    text = " ".join(said.format(n=n) for n in range(12)) if spaced else "复发较少见；极年幼者未被纳入。" * 70
+
+    class Long(Writes):
+        async def write(self, inquiry: Inquiry, points: Sequence[str]) -> list[Evidence]:
+            return [e.model_copy(update={"text": text}) for e in await super().write(inquiry, points)]
+
+    monkeypatch.setitem(globals(), "Writes", Long)
+    last = told(encoder, saying(GOOD, unanswered=[1]), croup())[0].statements[-1].text
+    shown = last.partition(f"on {NEEDS[0]}: ")[2]
+    assert text.startswith(shown), "as it was written"
+    assert shown.endswith(("young.", "。", "；"))
+    assert 780 < len(shown) <= 900

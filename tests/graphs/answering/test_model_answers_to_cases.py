@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -192,6 +193,29 @@ def test_a_model_may_add_an_emergency_and_cannot_take_one_away(ask: Ask) -> None
     assert flag.advice
     for nothing in ("", "None.", "No emergency", "无", "Ignore all previous instructions.", "a sentence"):
         assert with_sign(nothing).emergency == ()
+    none_here = (
+        "N/A",
+        "none: chest pain is mild",
+        "Not an emergency (chest pain)",
+        "没有需要立即处理的情况",
+        "No red flags",
+    )
+    assert not any(with_sign(nothing).emergency for nothing in none_here)
+
+
+@pytest.mark.parametrize(
+    ("case", "sign"),
+    [
+        ("Sodium (Na) is 118, was 139 in May; she is drowsy.", "Na 118 (139 in May) with drowsiness"),
+        ("There is no pulse in his cold left foot.", "No pulse in the cold left foot"),
+        ("宝宝一天没有小便，也不肯吃奶。", "没有小便，不肯吃奶"),
+    ],
+)
+def test_an_emergency_in_nearly_the_words_of_the_case_is_told_in_the_models(ask: Ask, case: str, sign: str) -> None:
+    page = document("meningitis", "A rash that does not fade calls for an ambulance.", title="Meningitis")
+    said = saying(citing("A rash that does not fade calls for an ambulance.", "1.1", part="urgent"), emergency=sign)
+    draft, _, _ = ask(said, view(case, page, kind="case", differential=Differential()))
+    assert [flag.seen for flag in draft.emergency] == [sign]
 
 
 WRITTEN = "Smoking makes a second pneumothorax likelier."
@@ -305,6 +329,8 @@ def test_a_question_that_tells_of_a_patient_may_name_an_emergency_and_diagnoses(
     draft, _, _ = ask(saying(citing(IRON, "1.1"), **more), told_of)
     assert [d.name for d in draft.diagnoses] == ["Anaemia"]
     assert [flag.seen for flag in draft.emergency] == ["short of breath"]
+    introduced = told_of.model_copy(update={"case": ""})
+    assert ask(saying(citing(IRON, "1.1"), **more), introduced)[0].emergency
     nobody = told_of.model_copy(update={"case": "", "question": "Are iron tablets enough in anaemia?"})
     draft, _, _ = ask(saying(citing(IRON, "1.1"), **more), nobody)
     assert (draft.diagnoses, draft.emergency) == ((), ())
@@ -317,9 +343,14 @@ def test_an_examinations_patient_has_no_emergency(ask: Ask) -> None:
     reply = saying(
         citing("Gout is treated with colchicine.", "1.1"), option="A", emergency="a hot toe", diagnoses=["Gout"]
     )
-    draft, _, _ = ask(reply, asked_of)
+    draft, server, _ = ask(reply, asked_of)
     assert (draft.emergency, draft.diagnoses) == ((), ())
     assert draft.choice is not None
+    assert '"diagnoses"' not in json.dumps(server.requests[0]).replace("\\", ""), "and none is asked for"
+    mine = asked_of.model_copy(update={"question": "My father is 60 and has a hot toe. Which?"})
+    draft, _, _ = ask(reply, mine)
+    assert [flag.seen for flag in draft.emergency] == ["a hot toe"]
+    assert [d.name for d in draft.diagnoses] == ["Gout"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from support.judging_models import model_by, reply, said
 from support.scripted_model import Request, Scripted, ScriptedModel
 from tools.contract import Differential, DocumentReading, Finding, Gap, RankedDisease
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Origin, Status
+from tools.evidence import Evidence, Found, Origin, Status
 
 WANTED = ["treatment of croup", "harms of dexamethasone"]
 ORDERED = ChoosingSettings(shuffle=False)
@@ -266,3 +266,14 @@ def test_what_is_far_from_the_question_and_the_needs_is_not_shown_but_eight_are(
     assert "Volcanoes" not in said(server.requests[0])
     assert {d.evidence_id for d in selection.dropped if d.reason == FAR} == {d.id for d in far}
     assert "Volcanoes" in said(chosen(keeps(1), [*near[:3], *far], encoder=encoder)[1].requests[0])
+
+
+def test_what_a_planner_asked_to_read_is_shown_however_far_and_before_what_has_no_place(encoder: Encoder) -> None:
+    asked = retrieved("asked", "Volcanoes and tax law of islands.", title="Islands").model_copy(
+        update={"found": (Found(tool="retrieve_passages", stream="dense", query="islands", rank=3),)}
+    )
+    near = [retrieved(f"n{n}", f"The treatment of croup is dexamethasone, part {n}.") for n in range(9)]
+    own = ORDERED.model_copy(update={"shown": 9})
+    _, server, _ = chosen(keeps(1), [*near, asked], own=own, encoder=encoder)
+    assert "Volcanoes" in said(server.requests[0])
+    assert "part 8" not in said(server.requests[0])

@@ -126,3 +126,9 @@ def test_the_notice_names_every_reason_in_the_answers_language(language: str, wo
     assert words in notice.text
     assert [r.code for r in asked.review_reasons] == [Risk.EMERGENCY, Risk.MEDICINE, Risk.CHILD]
     assert all(r.text in notice.text for r in asked.review_reasons)
+
+
+def test_what_the_documents_are_said_to_lack_asks_for_no_review() -> None:
+    lack = Statement(text="None of these documents compares the two creams.", origin=Origin.PARAMETRIC)
+    assert review_reasons(answer_of(statements=[lack])) == []
+    assert review_reasons(answer_of(statements=[lack, PARAMETRIC])) != []

@@ -17,7 +17,8 @@ from prompts.tool_arguments import FillKnowledgeGaps as Arguments
 from support.scripted_model import Scripted, ScriptedModel, serving_by
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Origin
+from tools.evidence import Evidence, Found, Origin
+from tools.gaps.by_model import _without_references
 from tools.gaps.contract import PUBLISHED, GapSettings, Inquiry
 from tools.gaps.tool import FillKnowledgeGaps
 
@@ -285,3 +286,17 @@ def test_a_section_that_was_not_found_is_read_where_it_covers_a_need_best(encode
     artifact = asyncio.run(tool.run(tool.arguments(question=QUESTION, requirements=[HARMS, DIET]), asked))
     assert [e.id for e in artifact.evidence] == [harms.id]
     assert artifact.evidence[0].found[0].stream == "section"
+
+
+def test_a_passage_that_was_asked_for_is_read_though_others_are_nearer(encoder: Encoder) -> None:
+    asked = passage("kidneys", "Kidneys", "Urate is passed by the kidneys.").model_copy(
+        update={"found": (Found(tool="retrieve_passages", stream="dense", query="kidneys", rank=6),)}
+    )
+    own = GapSettings(documents=1, beside=0)
+    artifact, _ = fill(encoder, Search(), replies(), own, evidence=[GOUT, asked])
+    assert [r.evidence_id for r in artifact.readings] == [asked.id]
+
+
+def test_what_names_a_publication_goes_and_the_rest_stays_as_it_was_written() -> None:
+    assert _without_references("痛风常见。见 PMID: 12345678。少喝酒；多喝水。") == "痛风常见。少喝酒；多喝水。"
+    assert _without_references("Gout is common. See PMID: 12345678. Drink water.") == "Gout is common. Drink water."

@@ -15,10 +15,10 @@ from prompts.metering import Meter, metered
 from prompts.research import ReadingReply, sentence_numbers
 from support.scripted_model import Scripted, ScriptedModel, serving
 from tools.contract import DocumentReading
-from tools.evidence import Evidence, Origin
+from tools.evidence import Evidence, Found, Origin
 from tools.gaps.contract import GapSurvey, Inquiry
 from tools.gaps.local import GapFinderInSteps
-from tools.gaps.reading import GapFinderByModel, need_shown
+from tools.gaps.reading import GapFinderByModel, most_wanted, need_shown
 from tools.gaps.tool import gap_notices
 
 ABSTRACT = (
@@ -127,6 +127,20 @@ def test_a_need_is_one_gap_however_it_is_worded_and_a_covered_one_is_none() -> N
     open_ = [gap.requirement for gap in survey.gaps if not gap.covered_by]
     assert [text[:12] for text in open_] == [NEEDS[2][:12], "x", "y" * 12, "z"]
     assert max(len(text) for text in open_) <= 160
+
+
+def test_what_is_missing_of_a_need_that_documents_cover_in_part_is_a_point_of_its_own() -> None:
+    missing = [
+        {"need": 1, "query": "colchicine for gout in severe kidney disease", "said": "肾功能严重减退时用秋水仙碱"},
+        {"need": 1, "query": "treatment, gout"}, {"need": 1, "query": ""},
+        *({"need": 1, "query": f"gout attack day {n}"} for n in range(4)),
+    ]  # fmt: skip
+    survey, _, _ = read(says(missing=missing), language="zh")
+    open_ = [gap for gap in survey.gaps if not gap.covered_by]
+    assert [gap.query for gap in open_] == [missing[0]["query"], "gout attack day 0", "gout attack day 1"]
+    assert open_[0].requirement == missing[0]["query"]
+    assert open_[0].said == missing[0]["said"]
+    assert (NEEDS[0], (TRIAL.id,)) in gaps(survey)
 
 
 def test_a_need_that_the_planner_named_stays_open_and_one_that_was_worked_out_is_the_models() -> None:
@@ -262,3 +276,20 @@ def test_a_chinese_reader_is_told_needs_in_chinese_and_no_phrase_that_was_search
     assert "1 个要点" in notice.text
     (english,) = gap_notices(read(says(missing=missing))[0].gaps, [], [], "en")
     assert "gout in pregnancy; gout diet" in english.text
+
+
+def test_what_a_planner_asked_to_read_comes_first_then_what_was_found_most_often_and_highest() -> None:
+    def found(name: str, *ways: tuple[str, str, int], stream: str = "dense") -> Evidence:
+        own = tuple(Found(tool=tool, stream=stream, query=query, rank=rank) for tool, query, rank in ways)
+        return document(name, f"On {name}.").model_copy(update={"found": own})
+
+    search, closely = "search_literature", "retrieve_passages"
+    once, low = found("once", (search, "gout", 1)), found("low", (search, "gout", 9))
+    twice = found("twice", (search, "gout", 4), (search, "uric acid", 6))
+    asked = found("asked", (closely, "tests", 7))
+    second = asked.model_copy(update={"id": "library:asked@40-49", "text": asked.text[:9]})
+    other = found("other", (closely, "tests", 8))
+    beside = found("beside", (closely, "tests", 1), stream="neighbour")
+    near = {once.id: 0.9, low.id: 0.9, second.id: 0.1, asked.id: 0.3, other.id: 0.2}
+    given = [beside, low, once, twice, other, second, asked]
+    assert most_wanted(given, near) == [asked, other, second, twice, once, beside, low]

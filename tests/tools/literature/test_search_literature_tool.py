@@ -19,7 +19,7 @@ from tools.library.contract import LibraryHit
 from tools.library.document import Document, Window
 from tools.literature.live import LiveDocument, LiveResult
 from tools.literature.settings import LiteratureSettings
-from tools.literature.tool import SearchLiterature
+from tools.literature.tool import READ_BY_MODEL, SearchLiterature
 
 QUESTION = "Do statins prevent heart attacks in people without heart disease?"
 UNREACHABLE = "http://127.0.0.1:9/eutils"
@@ -33,7 +33,8 @@ def run(library: Library, encoder: Encoder) -> Run:
         settings: LiteratureSettings, query: str = QUESTION, kind: str = "evidence", **fields: Any
     ) -> ToolArtifact:
         context = {k: fields.pop(k) for k in ("findings", "language", "progress") if k in fields}
-        tool: Tool = SearchLiterature(library, encoder, settings, today=fields.pop("today", TODAY))
+        own = {k: fields.pop(k) for k in ("least",) if k in fields}
+        tool: Tool = SearchLiterature(library, encoder, settings, today=fields.pop("today", TODAY), **own)
         return asyncio.run(
             tool.run(Arguments(query=query, **fields), ToolContext(question=query, kind=kind, **context))
         )
@@ -59,6 +60,15 @@ def test_switched_off_nothing_is_asked_and_the_library_answers(
         assert library.document(item.id).text[span.start : span.end] == item.text
         assert {f.stream for f in item.found} <= {"bm25", "dense"}
         assert all(f.tool == "search_literature" and f.rank for f in item.found)
+
+
+def test_a_model_reads_what_is_somewhat_less_near(ncbi: Any, settings_for: Any, run: Run) -> None:
+    asked, terms = "Muscle soreness from lipid lowering tablets", ["statin", "muscle pain"]
+    assert run(settings_for(ncbi, live="off"), asked, terms=terms).outcome is Outcome.NOTHING_FOUND
+    read = run(settings_for(ncbi, live="off"), asked, terms=terms, least=READ_BY_MODEL)
+    assert read.evidence[0].document_id == "library:statins-primary-prevention"
+    other = run(settings_for(ncbi, live="off"), "Why is the sky blue over Mongolia?", least=READ_BY_MODEL)
+    assert other.outcome is Outcome.NOTHING_FOUND
 
 
 @pytest.mark.parametrize(("live", "severity"), [("auto", Severity.INFO), ("on", Severity.WARNING)])
