@@ -288,6 +288,7 @@ AGREE = 0.75  # ours: what the weaker of two kinds of evidence adds to half of t
 NEARER = 0.02  # ours: cosine by which a text must be nearer to a narrower finding than to its broader one
 GENERAL = 0.5  # ours: worth of a narrower finding when the text is nearer to the broader one
 APART_ZH = np.float32(0.9)  # ours: confidence of a part and its complaint that stand a few characters apart
+UNWRITTEN_ZH = np.float32(0.4)  # ours: confidence at most of one character, or another's wording, not as it is written
 ASSURED_ZH = 0.5  # ours: a Chinese wording this sure may be shown; almost all that are stand in the text
 SAME_START = 5  # letters that a wording of one word must share with a word of the text; ours
 ALL = 0.999  # every word, within rounding
@@ -405,6 +406,7 @@ class ChineseWordings:
         phrase[[at for at, words in self._latin if not all(w in low for w in words)]] = 0.0
         as_written = self._any_way.copy()
         as_written[self._plain.within(unit.text)] = True
+        phrase = np.where(as_written, phrase, np.minimum(phrase, UNWRITTEN_ZH))
         sure = (phrase > ASSURED_ZH) & as_written
         score = np.maximum.reduceat(phrase, self._starts).astype(np.float32)
         return Agreement(score, score, np.logical_or.reduceat(sure, self._starts))
