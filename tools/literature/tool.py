@@ -47,8 +47,8 @@ from tools.text.demographics import about_others
 # ours: a question whose best document is less similar than this is on no subject of the library. On the questions of
 # evals/data/dev the lowest on a subject of the library has 0.71, the highest on an invented disease or drug 0.47.
 ON_SUBJECT = 0.50
-# ours: the same where a model reads what was found: "dry cough caused by ACE inhibitors", of which the library tells,
-# has 0.48, and what is of another subject the model leaves out
+# ours: the same where a model reads what was found: "angiotensin receptor blocker versus ACE inhibitor rate of cough"
+# has 0.48 and finds the page that tells of it; what is of another subject the model leaves out
 READ_BY_MODEL = 0.40
 FEW_TERMS = 2  # ours: with fewer terms from the text, what the graph understood of the case is asked too
 PUBLISHED = "MedCPT's cross-encoder"  # paper: what orders documents that were retrieved per source
