@@ -27,14 +27,16 @@ from tools.contract import Differential, Notice, RankedDisease, Severity
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin, Statement, cite, content_key
 from tools.library.monograph import COLLECTION
-from tools.medicines.checks import taken_together
+from tools.medicines.checks import is_taken, taken_together
 from tools.medicines.constraints import (
     advises_only,
+    asked_of,
     barred_question,
     broken_by,
     constraints_in,
     without_allergens,
 )
+from tools.medicines.names import medicines_in
 from tools.notices import noted
 from tools.text.abbreviations import expand
 from tools.text.demographics import about_others
@@ -398,8 +400,11 @@ def abstained(view: AnswerView, terms: Sequence[str] = (), more: Sequence[Notice
 
 
 def unmentioned(view: AnswerView, evidence: Sequence[Evidence], terms: KeyTerms, whole: WholeText) -> list[str]:
-    """Rare names of the question that neither the documents of the evidence nor an answered question mention."""
+    """Rare names of the question that neither the documents of the evidence nor an answered question mention, and that
+    are no medicine which the patient takes and nothing is asked of."""
     texts = [f"{e.title}. {e.text}" for e in evidence if e.citable]
     texts += [whole(document) for document in dict.fromkeys(e.document_id for e in evidence if e.citable)]
     texts += [f"{a.question} {a.evidence.title}. {a.evidence.text}" for a in view.answered if a.evidence.citable]
-    return terms.uncovered(expand(view.meant), texts)
+    named, asked = medicines_in(view.meant), asked_of(view.meant).lower()
+    own = {m.written.lower() for m in named if m.written.lower() not in asked and is_taken(view.meant, m)}
+    return [name for name in terms.uncovered(expand(view.meant), texts) if name.lower() not in own]

@@ -17,12 +17,13 @@ from prompts.answer import FAULTS, StatementReply
 from prompts.shown import one_line
 from tools.evidence import Citation, Evidence, Origin, Statement
 from tools.medicines.names import medicines_in, other_names
+from tools.text.language import HAN
 from tools.text.references import references_in
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
 LONGEST = 700  # ours: characters of a statement, of which whole sentences are taken
-CITES = 6  # ours: sentences that a statement cites
+CITES = 10  # ours: sentences that a statement cites
 # faults of words alone, of which a model is not asked: our check knows what is said by its words, and of a case it
 # takes what the patient lacks for a denial of the source
 BELIEVED = frozenset({"words", "strength"})
@@ -35,6 +36,7 @@ VERB = re.compile(
     r"(?=[,.;:]|$| (?:the|this|that|it|here|well|best|with|an?)\b)",
     re.IGNORECASE,
 )
+LATIN_NAME = re.compile(r"[A-Z][A-Za-z]{3,}(?:[ -][A-Z][A-Za-z]+)*")  # Mallory-Weiss综合征, in an English source
 WITHHELD = frozenset({"empty", "order", "reference", "background"})  # faults of which a reader is not shown the text
 # Labels behind a model's words, as it was shown them or with their name; a bare (12) may be a figure.
 NUMBER = r"B?\d{1,3}(?:\.\d{1,4})?"
@@ -156,7 +158,8 @@ class ProseReader:
         """No publication, no medicine and no disease that neither what is cited nor the case names; no finding outside
         the quotes and the case."""
         body = " ".join(f"{e.title}. {e.text}" for e in cited)
-        if claim.about and not any(mentions(body, name) for name in claim.about):
+        about = [n for name in claim.about for n in (name, *(LATIN_NAME.findall(name) if HAN.search(name) else ()))]
+        if about and not any(mentions(body, name) for name in about):
             raise Fault("names", claim.about[0])
         strange = [r for r in references_in(text) if r.lower() not in body.lower()]
         if strange:

@@ -50,6 +50,13 @@ def test_near_duplicates_are_said_once(encoder: Encoder) -> None:
     assert sum("single dose of dexamethasone" in s.text for s in draft.statements) == 1
 
 
+def test_a_medicine_that_the_patient_takes_is_none_that_sources_must_name(encoder: Encoder) -> None:
+    page = document("shoulder", "A frozen shoulder is eased by exercises and an injection.", title="Frozen shoulder")
+    told = "She is 58 and takes gliclazide. Her frozen shoulder hurts. What eases it: exercises or an injection?"
+    assert local(encoder).unmentioned(view(told, page)) == []
+    assert local(encoder).unmentioned(view("Does gliclazide ease a frozen shoulder?", page)) == ["gliclazide"]
+
+
 def test_a_similar_answered_question_leads(encoder: Encoder) -> None:
     begin = "Croup is a barking cough of small children. "
     text = f"{begin}One dose by mouth settles most attacks of croup in children."

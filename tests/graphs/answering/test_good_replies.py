@@ -329,3 +329,14 @@ def test_who_mends_is_told_title_and_section_alone() -> None:
     page = Sources((of("rash", "Rash", "It itches."),), ((1,),))
     assert page.shown.startswith("[1] retrieved, ")
     assert page.around(["1.1"]).shown.splitlines()[0] == "[1] Rash"
+
+
+def test_a_chinese_diagnosis_is_found_by_its_latin_name_in_an_english_source(model: Model, encoder: Encoder) -> None:
+    assert isinstance(model.parts.answerer, AnswererLocal)
+    reader = ProseReader(QuoteCheck(encoder), model.parts.answerer.terms, model.parts.answerer.diseases)
+    said = "A Mallory-Weiss tear bleeds after repeated vomiting."
+    page = Sources((of("tear", "Haematemesis", said),), ((1,),))
+    claim = StatementReply(text="Mallory-Weiss综合征在反复呕吐后出血。", cites=["1.1"])
+    assert reader.read(Claim(claim, about=("Mallory-Weiss综合征",)), page).statement.citations
+    with pytest.raises(Fault, match="mention"):
+        reader.read(Claim(claim, about=("Boerhaave综合征",)), page)
