@@ -57,7 +57,7 @@ from tools.library.joined import JoinedLibrary
 from tools.library.shelf import Shelf, shelf_file
 from tools.literature.adapt_e.contract import QueryPlanner, SearchPlan
 from tools.literature.adapt_e.local import OtherNames, QueryPlannerLocal
-from tools.literature.adapt_e.typed import ends_in_prose, typed, words_of_typed
+from tools.literature.adapt_e.typed import has_prose, typed, words_of_typed
 from tools.literature.by_meaning import FOLDER, ByMeaning, imported
 from tools.literature.client import EUtilities, PubMed
 from tools.literature.full_text import full_text_sources
@@ -441,11 +441,12 @@ class OpenSearch:
     async def plan(self, text: str, *, case: bool) -> SearchPlan:
         """What a search would send, and what it holds back. Raises InputError as `search` does.
 
-        What is typed as a query is sent as it stands: its words are its author's choice, but for prose behind it.
+        What is typed as a query is sent as it stands: its words are its author's choice, but for prose in it.
         """
         said, released = released_in(text)
         asked = typed(said) if not case else None
-        if asked is not None and not ends_in_prose(said, self._vocabulary):
+        begin(said, self._vocabulary, released)
+        if asked is not None and not has_prose(said, self._vocabulary):
             begin(said, self._vocabulary, [*released, said])
             return asked
         in_use = used_in(said, self._collection, self._vocabulary) if self._collection is not None and not case else []

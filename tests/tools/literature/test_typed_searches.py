@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompts.errors import InputError
-from tools.literature.adapt_e.typed import ends_in_prose, typed, words_of_typed
+from tools.literature.adapt_e.typed import has_prose, typed, words_of_typed
 from tools.literature.vocabulary import published
 
 
@@ -20,6 +20,8 @@ from tools.literature.vocabulary import published
         "boston[ad] AND gout",
         "asthm* children",
         "yeomans[au] AND 1998[dp]",
+        "fernshaw aldous q[au] AND gout[tiab]",
+        "angiotensin converting enzyme inhibitors[tiab] AND cough",
     ],
 )
 def test_a_query_is_run_as_it_stands(query: str) -> None:
@@ -27,7 +29,7 @@ def test_a_query_is_run_as_it_stands(query: str) -> None:
     assert plan is not None
     assert [(e.rung, e.query) for e in plan.expressions] == [("typed", query)]
     assert (plan.terms, plan.held) == ((), ())
-    assert not ends_in_prose(query, published())
+    assert not has_prose(query, published())
 
 
 @pytest.mark.parametrize(
@@ -35,11 +37,14 @@ def test_a_query_is_run_as_it_stands(query: str) -> None:
     [
         '"colchicine AND pericarditis" for Mr Aldous Fernshaw at Quill Lane',
         "(gout[tiab] OR urate) AND febuxostat -- Fernshaw Aldous ward 12",
+        "gout[tiab] for Aldous Fernshaw",
+        "gout[tiab] AND colchicine[tiab] Mr Fernshaw",
+        "Aldous Fernshaw has gout[tiab]",
     ],
 )
-def test_prose_behind_a_query_is_seen(text: str) -> None:
+def test_prose_in_a_query_is_seen(text: str) -> None:
     assert typed(text) is not None
-    assert ends_in_prose(text, published())
+    assert has_prose(text, published())
 
 
 @pytest.mark.parametrize(

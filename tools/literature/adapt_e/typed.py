@@ -13,6 +13,7 @@ from tools.literature.adapt_e.contract import Expression, RungName, SearchPlan
 from tools.literature.privacy import clear
 from tools.literature.vocabulary import Vocabulary
 from tools.mirror.parser import NOT_HELD, parse
+from tools.text.tokens import STOP, WORD
 
 TAG = re.compile(r"(?<=[\w\"*)\]])\s?\[\s*([A-Za-z][^\][]{0,40}?)\s*\]")
 OPERATOR = re.compile(r"(?:[\w\"*)\]]|^)\s+(?:AND|OR|NOT)(?:\s+[\w\"(]|\s*$)|\(\s*$")
@@ -24,7 +25,12 @@ TRIAL = re.compile(r"(?:NCT\d{8}|ISRCTN\d{6,8}|EudraCT\s?\d{4}-\d{6}-\d{2}|CRD\d
 BARE = re.compile(r"[\d\s,;.]+")  # numbers that do not say what they are: they may be a patient's
 SIGNS = re.compile(r"\[[^\]]*\]|\b(?:AND|OR|NOT)\b|[\"()*]")
 BETWEEN = re.compile(r"\"[^\"]*\"|\b(?:AND|OR|NOT)\b|[()]")  # what stands between runs of words
-LONG = 3  # ours: words in a row, outside quotes and tags, from which they may be prose behind a query
+TAGGED = re.compile(r"\[\s*([^\]]*?)\s*\]")
+PERSONS = re.compile(
+    r"(?:1|last|f)?au(?:id|thor)?\b.*|ir|ad|cn|ps|.*\bauthor\b.*|affiliation|.*investigator.*", re.IGNORECASE
+)
+LONG = 3  # ours: words in a row, outside quotes, from which they may be prose
+OF_SOMEBODY = frozenset(("mr", "mrs", "ms", "miss", "dr", "pt", "patient"))  # ours: no word of a query
 YEAR = re.compile(r"(?:19|20)\d\d")
 FIELDS = "Fields are PubMed's: [tiab], [ti], [tw], [mh], [majr], [pt], [au], [ta], [la], [dp], [uid] and others."
 
@@ -53,10 +59,17 @@ def sent_as_typed(text: str, vocabulary: Vocabulary) -> SearchPlan | None:
     return None if any(not YEAR.fullmatch(w) for w in clear(words_of_typed(text), vocabulary).held) else plan
 
 
-def ends_in_prose(text: str, vocabulary: Vocabulary) -> bool:
-    """Whether a typed search goes on in words of which one may be a person's: "gout AND urate for Mr ... in bed 9"."""
-    runs = [run for run in BETWEEN.split(text) if "[" not in run and len(run.split()) >= LONG]
-    return any(not YEAR.fullmatch(w) for run in runs for w in clear(run, vocabulary).held)
+def has_prose(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether words of a typed search may be a person's, and no term: "gout AND urate for Mr ... in bed 9".
+
+    They stand in a row of three or more, or with a word that no query has; those of a field of persons are asked for.
+    """
+    runs: list[str] = []
+    for part in BETWEEN.split(text):
+        pieces = TAGGED.split(part)  # words, their field, words ...
+        runs += [w for w, field in zip(pieces[::2], [*pieces[1::2], ""], strict=True) if not PERSONS.fullmatch(field)]
+    said = [run for run in runs if len(run.split()) >= LONG or (STOP | OF_SOMEBODY) & set(WORD.findall(run.lower()))]
+    return any(not YEAR.fullmatch(w) for run in said for w in clear(run, vocabulary).held)
 
 
 def words_of_typed(text: str) -> str:
