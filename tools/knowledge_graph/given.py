@@ -8,7 +8,7 @@ that a disease is named after.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -62,8 +62,6 @@ _GUESSED = re.compile(
     r"怀疑|担心|会不会|是不是|可能|疑|怕|类似|家族|接触|没有|无|否认|排除|吗",
     re.IGNORECASE,
 )
-
-
 _WORD = re.compile(r"[A-Za-z]{6,}")
 
 
@@ -75,46 +73,50 @@ class Given(NamedTuple):
     present: bool
 
 
-def given_in(graph: Graph, names: Names, told: Sequence[Clause]) -> list[Given]:
-    """The diagnoses that a case gives, each once, in the order of the text."""
-    complaints, acute = _complaints(graph), _acute(graph)
-    found: dict[str, Given] = {}
-    for clause in told:
-        if clause.present is not True or clause.past or clause.other or clause.allergy or clause.reading:
-            continue
-        if is_question(clause.text):
-            continue
-        for written, diseases in _named(clause.told, names, acute):
-            at = clause.told.lower().find(written.lower())
-            if at < 0 or written.lower() in complaints:
+class GivenReader:
+    """Reads the diagnoses that cases give, by the names of one graph's diseases."""
+
+    def __init__(self, graph: Graph, names: Names) -> None:
+        self._names = names
+        complaints = (f for f in graph.findings if f.kind in ("symptom", "sign"))
+        # names of diseases that are wordings of a complaint too: "with constipation" gives none
+        self._complaints = frozenset(w.lower() for f in complaints for w in (f.name, *f.say, f.zh, *f.say_zh))
+        named = ((d, name.lower()) for d in graph.diseases for name in (d.name, *d.aliases))
+        # acute diseases by their names of one word without "acute": appendicitis
+        self._acute = {n.removeprefix("acute "): d.id for d, n in named if n.startswith("acute ") and n.count(" ") == 1}
+
+    def read(self, told: Sequence[Clause]) -> list[Given]:
+        """The diagnoses that a case gives, each once, in the order of the text."""
+        found: dict[str, Given] = {}
+        for clause in told:
+            if clause.present is not True or clause.past or clause.other or clause.allergy or clause.reading:
                 continue
-            before, after = clause.told[:at], clause.told[at + len(written) :]
-            present = _PRESENT.search(before) or _PRESENT_ZH.search(before)
-            known = present or _KNOWN.search(before) or _KNOWN_ZH.search(before)
-            if not known or _GUESSED.search(before):
+            if is_question(clause.text):
                 continue
-            now = bool(present or _BEHIND.match(after)) and not _LONG.search(after)
-            for disease in diseases:
-                found.setdefault(disease, Given(disease, clause, now))
-    return list(found.values())[:MOST]
+            for written, diseases in self._named(clause.told):
+                at = clause.told.lower().find(written.lower())
+                if at < 0 or written.lower() in self._complaints:
+                    continue
+                before, after = clause.told[:at], clause.told[at + len(written) :]
+                present = _PRESENT.search(before) or _PRESENT_ZH.search(before)
+                known = present or _KNOWN.search(before) or _KNOWN_ZH.search(before)
+                if not known or _GUESSED.search(before):
+                    continue
+                now = bool(present or _BEHIND.match(after)) and not _LONG.search(after)
+                for disease in diseases:
+                    found.setdefault(disease, Given(disease, clause, now))
+        return list(found.values())[:MOST]
+
+    def _named(self, text: str) -> Iterator[tuple[str, list[str]]]:
+        """The diseases that a text names, as written, with their ids; the acute one where its bare name is written."""
+        for written in self._names.diseases_named(text):
+            yield written, self._names.diseases_in(written)
+        for word in _WORD.findall(text):
+            if word.lower() in self._acute:
+                yield word, [self._acute[word.lower()]]
 
 
-def _named(text: str, names: Names, acute: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
-    """The diseases that a text names, as written, with their ids; the acute one where its bare name is written."""
-    for written in names.diseases_named(text):
-        yield written, names.diseases_in(written)
-    for word in _WORD.findall(text):
-        if word.lower() in acute:
-            yield word, [acute[word.lower()]]
-
-
-def _acute(graph: Graph) -> dict[str, str]:
-    """Acute diseases by their names of one word without "acute": appendicitis."""
-    named = ((d, name.lower()) for d in graph.diseases for name in (d.name, *d.aliases))
-    return {n.removeprefix("acute "): d.id for d, n in named if n.startswith("acute ") and n.count(" ") == 1}
-
-
-def weighed(
+def weighed_by(
     graph: Graph, ranker: Ranker, read: Reading, given: Sequence[Given], log_scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The log-scores with what is given: a disease that accounts for no complaint of now gains nothing, unless it is of
@@ -138,10 +140,3 @@ def weighed(
         elif graph.diseases[best].severity in GRAVE and graph.diseases[at].severity not in GRAVE:
             out[at] = max(log_scores[at], min(out[at], log_scores[best] - BENEATH))
     return out
-
-
-def _complaints(graph: Graph) -> frozenset[str]:
-    """Names of diseases that are wordings of a complaint too: "with constipation" gives none."""
-    return frozenset(
-        w.lower() for f in graph.findings if f.kind in ("symptom", "sign") for w in (f.name, *f.say, f.zh, *f.say_zh)
-    )

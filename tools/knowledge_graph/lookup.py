@@ -33,8 +33,7 @@ from tools.icd10 import ICD10
 from tools.knowledge_graph.compiled import CompiledGraph, load_graph
 from tools.knowledge_graph.edge import Edge, unexplained, unread
 from tools.knowledge_graph.entries import Entry, Explainer, Explanation, evidence_of, line_of, render
-from tools.knowledge_graph.given import given_in
-from tools.knowledge_graph.given import weighed as weighed_by
+from tools.knowledge_graph.given import GivenReader, weighed_by
 from tools.knowledge_graph.lexicon import words
 from tools.knowledge_graph.loader import SHARED, STARTER, content_hash
 from tools.knowledge_graph.matching import Match, Matcher
@@ -150,6 +149,10 @@ class KnowledgeGraph:
         """What diseases are found by from their names, made when one is first asked for."""
         said = [(d.id, _words_of(expand(n))) for d in self.graph.diseases for n in (d.name, *d.aliases)]
         return DiagnosisNames(self.graph, self._table), Names(self.graph), said
+
+    @cached_property
+    def _given(self) -> GivenReader:
+        return GivenReader(self.graph, self._diagnoses[1])
 
     @cached_property
     def _matcher(self) -> Matcher:
@@ -355,7 +358,7 @@ class KnowledgeGraph:
             unread=unread(case, self.graph, read),
         )
         log_scores = self._ranker.log_scores(read.standing.seen, read.standing.person)
-        given = given_in(self.graph, self._diagnoses[1], read.told)
+        given = self._given.read(read.told)
         log_scores = weighed_by(self.graph, self._ranker, read, given, log_scores)
         weighed = records.weigh(log_scores, read.told, read.matches) if records is not None else None
         if not read.standing.seen and weighed is None and not given:
