@@ -84,6 +84,15 @@ TIMING = _kind(
     r"|\b(?:daily|weekly|monthly|yearly|annually|hourly|immediately|at once|straight away|same day)\b"
     r"|\bevery (?:other |few |couple of )?(?:hour|day|week|month|year)s?\b",
 )
+ONSET = _kind(
+    r"\b(?:how (?:soon|quickly|fast|long)|when)\b[^?]*\b(?:start|begin|take)s? (?:to )?(?:work|act|help|effect)\w*"
+    r"|\bhow (?:soon|quickly|fast) (?:does|do|will|would) [^?]{0,40}\b(?:work|act|help|kick in)\b"
+    r"|\bonset of (?:action|effect)"
+    r"|多久(?:见效|起效|有效|起作用)",
+    r"(?:\b(?:works?|working|acts?|appears?|effects?|benefits?|helps?|improve\w*|reliev\w*|relief|begins?|starts?)\b"
+    rf"[^.;]{{0,60}}\b(?:within|after|in|by|over|takes?)|\btakes?) [^.;]{{0,20}}"
+    rf"(?:{DURATION.gives.pattern}|\bminutes\b)",
+)
 MEASURED = (
     r"(?:INR|HbA1c|A1c|LDL|HDL|TSH|PSA|BMI|CRP|eGFR|SpO2|BP|blood pressure|cholesterol|(?:blood )?(?:glucose|sugar)"
     r"|urate|uric acid|ferritin|ha?emoglobin|potassium|sodium|calcium|platelet count|oxygen saturation|heart rate|pulse"
@@ -95,7 +104,8 @@ TARGET = _kind(
     r"\d",
 )
 OF_IT = 0.4  # ours: share of a question's words that a rate and its source must hold to be what is asked
-KINDS = (DOSE, NEEDED, ACCURACY, RATE, MORTALITY, DURATION, TIMING, TARGET)
+KINDS = (DOSE, NEEDED, ACCURACY, RATE, MORTALITY, DURATION, TIMING, ONSET, TARGET)
+OF_ONE = (TIMING, TARGET)  # whose figure is of what is measured
 OF_WORDS = (RATE, MORTALITY, TIMING)  # whose figure is of what is asked only beside words of the question
 _MEASURED = re.compile(rf"\b{MEASURED}\b", re.IGNORECASE)
 
@@ -109,16 +119,20 @@ def asks_figure(question: str) -> bool:
 def gives_figure(question: str, sentence: str, title: str = "") -> bool:
     """Whether a sentence gives a figure of a kind that the question asks for; where the question names a medicine, of
     that: the sentence or the title of its document names it, or its class. A duration may be that of the illness; a
-    rate and a time are of what is asked where both hold enough of the question's words, a wanted value where the
-    sentence names what is measured."""
+    rate and a time are of what is asked where both hold enough of the question's words, a wanted value and a time of
+    measuring where the sentence names what is measured. How soon something works is neither how long nor when."""
     near = words_held(expand(question), f"{title}. {sentence}") >= OF_IT
     given = [kind for kind in KINDS if kind.asks.search(question) and kind.gives.search(sentence)]
     given = [kind for kind in given if near or kind not in OF_WORDS]
-    if TARGET in given and not _measured(question) <= _measured(sentence):
-        given.remove(TARGET)
+    if not _measured(question) <= _measured(sentence):
+        given = [kind for kind in given if kind not in OF_ONE]
+    if ONSET.asks.search(question):
+        given = [kind for kind in given if kind not in (DURATION, TIMING)]
     if not given or DURATION in given:
         return bool(given)
     asked = {m.generic or m.family for m in medicines_in(question)}
+    if ONSET in given:  # a class is told of once, and holds for each of it
+        asked |= {m.family for m in medicines_in(question)}
     return not asked or any(asked & {m.generic, m.family} for m in medicines_in(f"{title}. {sentence}"))
 
 
@@ -133,6 +147,8 @@ def of_regimen(question: str, sentence: str) -> bool:
     return asks and DOSE.gives.search(sentence) is not None
 
 
-def of_dosing(question: str, section: str) -> bool:
-    """Whether a question asks for a dose, and the heading of a section says that it gives doses."""
-    return DOSE.asks.search(question) is not None and DOSING.search(section) is not None
+def of_one_kind(question: str, section: str) -> bool:
+    """Whether what gives a figure can be no other than the one asked for: a question asks for a dose, and the heading
+    of a section says that it gives doses, or it asks how soon something works."""
+    dosing = DOSE.asks.search(question) is not None and DOSING.search(section) is not None
+    return dosing or ONSET.asks.search(question) is not None

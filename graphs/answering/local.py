@@ -12,7 +12,7 @@ from graphs.answering.contract import AnswerView, Choice, Draft
 from graphs.answering.differential_answer import DifferentialSettings, DifferentialWriter, RareWriter
 from graphs.answering.explaining import Explainer
 from graphs.answering.extractive import Extractor, ExtractSettings, by_score, statement
-from graphs.answering.figures import asks_figure, gives_figure, of_dosing, of_regimen
+from graphs.answering.figures import asks_figure, gives_figure, of_one_kind, of_regimen
 from graphs.answering.notices import notice, notices_for, read_as
 from graphs.answering.ports import GraphEntries, NoPages, Pages, SentenceRanker, WholeText
 from graphs.judging.key_terms import KeyTerms, Synonyms
@@ -288,14 +288,15 @@ def ranked(differential: Differential | None) -> bool:
 
 
 def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
-    """Scored sentences, those with the figure that a question asks for lifted, most where a label tells doses; a dose
+    """Scored sentences, those with the figure that a question asks for lifted, most where a label tells
+    doses and where an onset is asked for; a dose
     of a single study is no answer to what dose to give."""
     if not asks_figure(question):
         return list(scored)
     single = [is_published(s.evidence) and s.evidence.level not in SUMMARIES for s in scored]
     scored = [s for s, one in zip(scored, single, strict=True) if not (one and of_regimen(question, s.text))]
     given = [
-        gives_figure(question, s.text, s.evidence.title) * (1 + of_dosing(question, s.evidence.section or ""))
+        gives_figure(question, s.text, s.evidence.title) * (1 + of_one_kind(question, s.evidence.section or ""))
         for s in scored
     ]
     held = [0.5 + 0.5 * words_held(question, f"{s.evidence.title}. {s.text}") for s in scored]

@@ -100,7 +100,8 @@ _TREATS = re.compile(
 )
 _WARNS = re.compile(
     r"\b(?:stop\w*|discontinu\w*|switch\w*|withdraw\w*|without|avoid\w*|revers\w*|instead of|side effects?|adverse"
-    r"|damag\w*|mask\w*|worsen\w*|hides?|toxic\w*|interact\w*"
+    r"|damag\w*|mask\w*|worsen\w*|hides?|toxic\w*|interact\w*|rais(?:es?|ed)|triggers?|to detect|due to"
+    r"|(?:after|before|when|while|on) (?:starting|raising|taking)|(?:who|people) (?:takes?|taking)"
     r"|(?:not|never) (?:\w+ )?(?:recommended|advised|suitable|used|given|taken|prescribed|an option))\b"
     r"|停|换|避免|不良反应|不推荐|不建议|不适合",
     re.IGNORECASE,

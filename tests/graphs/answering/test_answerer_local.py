@@ -170,6 +170,16 @@ def test_a_figure_that_is_asked_for_is_given_first_or_said_to_be_missing(encoder
             "Ferritin is measured in haemochromatosis to judge the iron store.",
             "In haemochromatosis ferritin is measured every three months.",
         ),
+        (
+            "How soon does sertraline start to work?",
+            "Sertraline that works is usually continued for at least six months, to start with.",
+            "Benefit from an antidepressant usually appears within two to four weeks.",
+        ),
+        (
+            "How often should HbA1c be checked?",
+            "HbA1c is checked in the laboratory, and blood pressure often.",
+            "HbA1c is checked every three to six months.",
+        ),
     ],
 )
 def test_a_time_and_a_wanted_value_are_figures_too(encoder: Encoder, asked: str, beside: str, given: str) -> None:

@@ -208,6 +208,8 @@ def test_an_everyday_word_of_a_disorders_name_states_no_disorder(question: str) 
         ("Adapalene or azelaic acid is used.", "She is 19, pregnancy test came back positive.", ["Adapalene"]),
         ("Adapalene or azelaic acid is used.", "She is 19 and not pregnant.", []),
         ("Paracetamol eases it.", "His eGFR is 21.", []),
+        ("Potassium is checked after starting spironolactone.", "Her potassium is 6.4.", []),  # it is given to nobody
+        ("Spironolactone eases it.", "Her potassium is 6.4.", ["Spironolactone"]),
         ("Folic acid alone masks the anaemia while nerves are damaged.", "She has vitamin B12 deficiency.", []),
     ],
 )
