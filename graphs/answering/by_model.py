@@ -136,7 +136,7 @@ class AnswererByModel:
             )
         missing = await asyncio.to_thread(self._missing, view, sources)
         if self._of_a_stranger(missing, view):
-            return await self._local.answer(view)
+            return await self._beside(view, self._local.answer(view))
         draft = await or_local(
             self._model.role,
             lambda: self._beside(view, self._case(view, sources) if case else self._question(view, sources, missing)),
@@ -163,10 +163,12 @@ class AnswererByModel:
         return [] if given or allowed else self._local.unmentioned(view)
 
     def _of_a_stranger(self, missing: Sequence[str], view: AnswerView) -> bool:
-        """Whether the question names a medicine, or something that is in no use, that no evidence mentions: a model
-        answers such a question from something else. Whether other words matter it is left to say."""
+        """Whether no evidence mentions any medicine, or name that is in no use, of the question: a model answers it
+        from something else. Whether a part can be answered, and whether other words matter, it is left to say."""
+        lacking = {name.casefold() for name in missing}
         strange = {name.casefold() for name in self._local.terms.strange(view.question)}
-        return any(name.casefold() in strange or medicines_in(name) for name in missing)
+        named = strange | {m.written.casefold() for m in medicines_in(view.question)}
+        return bool(named & lacking) and named <= lacking
 
     async def _question(self, view: AnswerView, sources: Sources, missing: Sequence[str]) -> Draft:
         remarks = remarks_of(view, missing)
@@ -385,13 +387,13 @@ def diagnosis_named(name: str, view: AnswerView, diseases: Synonyms, text: str =
 
 
 def claim_of(said: CaseStatementReply, diagnosis: Diagnosis | None, view: AnswerView, diseases: Synonyms) -> Claim:
-    """A statement on a case as it is checked: of a diagnosis it may repeat the case and compare with the others."""
+    """A statement on a case as it is checked: it may repeat the case, and of a diagnosis compare with the others."""
+    told = question_of(view) if view.question else ""
     if diagnosis is None:
-        return Claim(said, weighs=True)
+        return Claim(said, told, weighs=True)
     ranking = _lines(view)
     own = next((_names(d) for d in ranking if d.disease == diagnosis.disease), [diagnosis.name])
     others = " ".join(n for d in ranking if d.disease != diagnosis.disease for n in _names(d))
-    told = question_of(view) if view.question else ""
     about = dict.fromkeys([*own, *_other_names(own[0], diseases)])
     return Claim(said, told, others, tuple(about), own=not diagnosis.known, weighs=True)
 

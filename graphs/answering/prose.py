@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from graphs.answering.figures import DOSE
 from graphs.answering.sources import Sources
-from graphs.judging.key_terms import KeyTerms, Synonyms, mentions
+from graphs.judging.key_terms import GENERAL, KeyTerms, Synonyms, mentions
 from graphs.judging.orders import speaks_to_machines
+from graphs.verification.absence import without_absence
 from graphs.verification.quoted import QuoteCheck, best_citations
 from graphs.verification.support import JUDGING, frame_words, in_another_language
 from prompts.answer import FAULTS, StatementReply
@@ -63,7 +64,8 @@ class Claim(NamedTuple):
         told: the case, whose words and figures it may repeat beside those that it cites, "" for none.
         names: other diagnoses of the case, with which it may compare.
         about: by its names the diagnosis that it is about: something that it cites must be about it too.
-        own: that diagnosis is the model's own, so that it may stand on nothing, and is then parametric.
+        own: that diagnosis is the model's own, so that it may stand on nothing, and is then parametric; what it cites
+            needs a word of its name alone.
         weighs: it is of an answer to a case, which weighs what the case tells against what sources say.
     """
 
@@ -157,9 +159,10 @@ class ProseReader:
     def _check_words(self, text: str, cited: Sequence[Evidence], quotes: Sequence[str], claim: Claim) -> None:
         """No publication, no medicine and no disease that neither what is cited nor the case names; no finding outside
         the quotes and the case."""
-        body = " ".join(f"{e.title}. {e.text}" for e in cited)
+        text, body = without_absence(text), " ".join(f"{e.title}. {e.text}" for e in cited)
         about = [n for name in claim.about for n in (name, *(LATIN_NAME.findall(name) if HAN.search(name) else ()))]
-        if about and not any(mentions(body, name) for name in about):
+        words = {w for name in about for w in tokens(name)} - GENERAL if claim.own else set[str]()
+        if about and not any(mentions(body, name) for name in about) and not words & set(tokens(body)):
             raise Fault("names", claim.about[0])
         strange = [r for r in references_in(text) if r.lower() not in body.lower()]
         if strange:

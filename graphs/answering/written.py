@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from graphs.answering.absence import says_absent
 from graphs.answering.contract import AnswerView
 from graphs.answering.notices import notice
 from graphs.answering.prose import Claim, Fault, ProseReader, Stated, believed, unconfirmed
 from graphs.answering.sources import Sources, question_of, told_by_asker
 from graphs.judging.orders import instructing
+from graphs.verification.absence import says_absent
 from graphs.verification.quoted import best_citations
 from graphs.verification.support import identical
 from prompts.answer import MendReply, StatementReply
@@ -85,7 +85,7 @@ def no_doubt(_option: str, _standing: Sequence[Stated]) -> Doubt:
 
 
 class ProseWriter:
-    """Makes statements of what a model wrote.
+    """Makes statements of what a model wrote, of what fails again as it wrote that last.
 
     Args:
         model: is asked once to put right what fails. reader: holds statements to the sources.
@@ -129,6 +129,7 @@ class ProseWriter:
             mended, still = await asyncio.to_thread(self._read, again, sources, view)
             stated |= mended
             faults = {n: still.get(n, fault) for n, fault in faults.items() if n not in mended}
+            claims = [again[n] if n in still else claim for n, claim in enumerate(claims)]
         dropped = tuple(f"{one_line(claims[n].reply.text, SHOWN)} ({fault})" for n, fault in faults.items())
         places = range(max([len(claims) - 1, *stated]) + 1)
         led = instructing(sources.documents)  # what repeats such a text is not shown, not even as unconfirmed

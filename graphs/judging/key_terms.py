@@ -99,8 +99,10 @@ class KeyTerms:
             return [name for name in unknown_runs(rest) if name not in body]
         medicines = other_names(question)
         rest = _without(rest, medicines, body)
-        absent = [m for m in medicines if m in rest and _lower(m)]
         vocabulary = {w.lower() for w in WORD.findall(body)}
+        stems = {stem(w) for w in vocabulary}  # vaccination is of a vaccine
+        absent = [m for m in medicines if m in rest and _lower(m) and stem(m.lower()) not in stems]
+        rest = BEGINS.sub(lambda m: m[0].lower(), rest)
         strange = [w for w in self._rare(_blank(rest, absent)) if not self._said(w, vocabulary, body)]
         if strange or len(absent) > len(medicines) - len(absent):
             return list(dict.fromkeys([*absent, *strange]))
@@ -119,6 +121,9 @@ class KeyTerms:
         candidates = [(w, at) for w, at in found if w.lower() not in plain and len(w) >= NAME_LETTERS and _lower(w)]
         counts = self._encoder.count_tokens([w for w, _ in candidates]) if candidates else []
         return [w for (w, at), n in zip(candidates, counts, strict=True) if _is_name(question, w, at, n)]
+
+
+BEGINS = re.compile(r"(?:^|(?<=[.!?;:]\s))[A-Z](?=[a-z])")  # what begins a sentence is no name by its capital letter
 
 
 def _without(text: str, named: Mapping[str, Sequence[str]], body: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from graphs.answering.absence import says_absent
 from graphs.answering.constrained import SEVERE
 from graphs.answering.contract import Answer, ReviewReason, Risk
 from graphs.answering.notices import notice
 from graphs.answering.presentation import statements_of
 from graphs.triage.contract import Kind
+from graphs.verification.absence import says_absent
 from tools.contract import unique
 from tools.evidence import Origin, Statement, Status
 from tools.medicines.names import medicines_in

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from graphs.verification.absence import without_absence
 from tools.evidence import Evidence, Frozen, Statement
 from tools.medicines.names import medicines_in
 from tools.text.language import language_of
@@ -123,13 +124,18 @@ OPPOSITES = tuple(
 )
 # Words that leave no doubt: a statement has them only where its quotes do; ours.
 ABSOLUTE = re.compile(
-    r"\b(?:always|(?<!who )(?<!who have )never|every|certainly|definitely|(?<!until )proven|guarantees?|cures?"
+    r"\b(?:always|(?<!who )(?<!who have )never|every(?! (?:(?:few|other|second|\d+|two|three|four|six|eight|twelve)\b|"
+    r"(?:hour|day|week|month|year|morning|evening|night)\b))|certainly|definitely|(?<!until )proven|guarantees?|cures?"
     r"|all (?:of(?! (?:which|this|these|them)\b)|people|patients|children|adults|women|men|cases))\b"
     r"|总是|从不|一定|所有|必定|(?<!未)(?<!未得到)证实|根治",
     re.IGNORECASE,
 )
 STOP = re.compile(r"(?<=[.!?])\s+")
-CODE = re.compile(r"\b[A-Z]\d\d(?:\.\w+)?\b")  # an ICD-10 code
+# An ICD-10 code, and the numbers of emergency services.
+UNCOUNTED = re.compile(
+    r"\b[A-Z]\d\d(?:\.\w+)?\b|(?<![\d.,/-])(?:999|911)(?![\d%]|[.,/]\d)"
+    r"|(?:\b(?i:call|ring|dial|phone)(?:ing)?\s|拨打?|打|呼叫)\s*(?:112|111|000|108|119|120)\b"
+)
 # Words of the house's own frames around quotes; see graphs.answering.differential_answer.
 FRAMES = {
     "en": "fits this case against watch also usual rare disease to consider",
@@ -137,9 +143,10 @@ FRAMES = {
 }
 # What a model says of a diagnosis and of the case itself: no claim about what it cites. Ours.
 JUDGED = re.compile(
-    r"\b(?:un|less |more |most )?likel(?:y|ier|iest)\b|\b(?:here|you|(?:this|the) (?:case|patient)|speaks?|tells?"
-    r"|argues?|against|fits?|favou?rs?|excluded?|ruled out|mentioned|reported|told|stated|described|explains?"
-    r"|consistent|suggests?)\b"
+    r"\b(?:un|less |more |most )?likel(?:y|ier|iest)\b"
+    r"|\b(?:here|you (?:(?:do|did|have) not )?(?:mention|say|tell|describe|report)\w*|(?:this|the) (?:case|patient)"
+    r"|speaks?|tells?|argues?|against|fits?|favou?rs?|excluded?|ruled out|mentioned|reported|told|stated|described"
+    r"|explains?|consistent|suggests?)\b"
     r"|不支持|不符|支持|可能|未提及",
     re.IGNORECASE,
 )
@@ -226,10 +233,10 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "", as
     ``asked``: the asker's message, of which it may repeat figures and what the patient lacks.
     """
     quotes = [c.quote for c in statement.citations]
-    text = MARKS.sub("", statement.text)
+    text = without_absence(MARKS.sub("", statement.text))
     rest = _without(text, quotes)
     names = {t for e in evidence for t in _names(e)}
-    wanted = set(tokens(CODE.sub(" ", rest))) - frame_words(rest) - (JUDGING if told else frozenset())
+    wanted = set(tokens(UNCOUNTED.sub(" ", rest))) - frame_words(rest) - (JUDGING if told else frozenset())
     if identical(text, quotes) or (rest != text and wanted <= names):
         return Check(1.0, "", quoted=True)
     said = [*quotes, *([told] if told else [])]
@@ -254,8 +261,8 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "", as
 
 
 def numbers(text: str) -> set[str]:
-    """The figures in a text, number words among them, thousands separators dropped."""
-    found = {m[0].replace(",", "").rstrip(".") for m in NUMBER.finditer(CODE.sub(" ", text))}
+    """The figures in a text, number words among them, thousands separators dropped; no number to call is one."""
+    found = {m[0].replace(",", "").rstrip(".") for m in NUMBER.finditer(UNCOUNTED.sub(" ", text))}
     found |= {str(n) for m in HAN_NUMBER.finditer(text) if (n := _han(m[0])) is not None}
     return found | {NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in NUMBER_WORDS and w != "one"}
 
@@ -271,7 +278,7 @@ class Measure(NamedTuple):
 def measures(text: str) -> list[Measure]:
     """The figures of a text with their units, number words among them."""
     words = NUMBER_WORDS | {"one": "one"}  # seldom a figure
-    plain = re.sub(r"[A-Za-z]+", lambda m: words.get(m[0].lower(), m[0]), CODE.sub(" ", text))
+    plain = re.sub(r"[A-Za-z]+", lambda m: words.get(m[0].lower(), m[0]), UNCOUNTED.sub(" ", text))
     out = []
     for m in MEASURE.finditer(plain):
         figure, unit = m[0].replace(",", ""), (m["unit"] or "").lower()

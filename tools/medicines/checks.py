@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tools.medicines.constraints import BROAD, asked_of, constraints_in, is_relatives, named_in, warns_of
+from tools.medicines.constraints import BROAD, asked_of, constraints_in, gives, is_relatives, named_in, warns_of
 from tools.medicines.names import Medicine, medicines_in
 from tools.medicines.pages import slug, told
 from tools.medicines.records import STATES, Advice, Caution, ChildCaution, Record, Severity, starter_records
@@ -191,9 +191,16 @@ def taken_together(case: str) -> tuple[Check, ...]:
 
 def unsuitable(statements: Sequence[str], case: str) -> list[tuple[Medicine, Check]]:
     """The medicines that statements name without a warning, each once, although their records bar them to the patient
-    of a case by a state or a condition."""
-    told_of = _read(mended(case), "", "")
-    named = {m.written.lower(): m for text in statements if not warns_of(text) for m in named_in(text)}
+    of a case by a state or a condition. What the case tells of already may be named as what did harm: it counts where a
+    statement may be advice to give it."""
+    told_of, said = _read(mended(case), "", ""), {m.generic or m.family for m in named_in(case)}
+    named = {
+        m.written.lower(): m
+        for text in statements
+        if not warns_of(text)
+        for m in named_in(text)
+        if (m.generic or m.family) not in said or gives(text)
+    }
     found = ((m, [c for c in _of_patient(m, told_of) if c.advice is Advice.AVOID]) for m in named.values())
     return [(medicine, checks[0]) for medicine, checks in found if checks]
 

@@ -102,8 +102,15 @@ _WARNS = re.compile(
     r"\b(?:stop\w*|discontinu\w*|switch\w*|withdraw\w*|without|avoid\w*|revers\w*|instead of|side effects?|adverse"
     r"|damag\w*|mask\w*|worsen\w*|hides?|toxic\w*|interact\w*|rais(?:es?|ed)|triggers?|to detect|due to"
     r"|(?:after|before|when|while|on) (?:starting|raising|taking)|(?:who|people) (?:takes?|taking)"
+    r"|(?:not|never) (?:give|take|use|start|prescribe|have)|[a-z]+n['’]t (?:give|take|use|start|prescribe|have)"
     r"|(?:not|never) (?:\w+ )?(?:recommended|advised|suitable|used|given|taken|prescribed|an option))\b"
     r"|停|换|避免|不良反应|不推荐|不建议|不适合",
+    re.IGNORECASE,
+)
+# Words by which a statement may be read as advice to give or go on with what a case takes already.
+_GIVES = re.compile(
+    r"\b(?:giv(?:e|en|es|ing)|restart\w*|continu\w*|prescri\w*|us(?:e|ed|es|ing)|tak(?:e|es|en|ing)|treat\w*|eases?|helps?"
+    r"|offer\w*|add(?:ed|ing)?|choices?|recommend\w*|increas\w*|safe(?:ly)?|keep)\b|给予|使用|服用|首选|加用|继续",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
@@ -182,6 +189,11 @@ def recommended(statement: str, constraints: list[Constraint]) -> tuple[Medicine
 def warns_of(statement: str) -> bool:
     """Whether a statement warns of what it names: it is no advice to give it."""
     return any(pattern.search(statement) for pattern in (_ALLERGY, _AGAINST, _WARNS))
+
+
+def gives(statement: str) -> bool:
+    """Whether a statement may be read as advice to give something."""
+    return _GIVES.search(statement) is not None
 
 
 def advises_only(statement: str, constraints: list[Constraint]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphs.answering.absence import says_absent
+from graphs.verification.absence import says_absent
 
 ABSENT = [
     "None of these documents compares acupuncture with tablets.",

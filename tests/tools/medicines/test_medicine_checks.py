@@ -210,6 +210,9 @@ def test_an_everyday_word_of_a_disorders_name_states_no_disorder(question: str) 
         ("Paracetamol eases it.", "His eGFR is 21.", []),
         ("Potassium is checked after starting spironolactone.", "Her potassium is 6.4.", []),  # it is given to nobody
         ("Spironolactone eases it.", "Her potassium is 6.4.", ["Spironolactone"]),
+        ("Do not give him aspirin yourself.", "My boy is 3 with fever.", []),
+        ("The rise came after ibuprofen.", "On ibuprofen for her knee. eGFR 25.", []),  # it did the harm
+        ("Ibuprofen is continued.", "On ibuprofen for her knee. eGFR 25.", ["Ibuprofen"]),
         ("Folic acid alone masks the anaemia while nerves are damaged.", "She has vitamin B12 deficiency.", []),
     ],
 )
