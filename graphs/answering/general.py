@@ -14,11 +14,12 @@ from graphs.answering.notices import notice
 from graphs.answering.prose import plain_text
 from graphs.answering.sources import open_points
 from graphs.judging.orders import speaks_to_machines
-from tools.contract import unique
+from tools.contract import Severity, unique
 from tools.evidence import Evidence, Origin, Statement
 from tools.gaps.contract import Generator, Inquiry
 from tools.gaps.local import GeneratorLocal
 from tools.messages import messages
+from tools.notices import noted
 from tools.text.references import references_in
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
@@ -80,10 +81,12 @@ def with_general(draft: Draft, view: AnswerView, beside: Sequence[Evidence]) -> 
             told.append(Statement(text=said, origin=Origin.PARAMETRIC))
     on = unique([_need(item.title, view) for item in beside if item.title in wanted])
     notices = [notice("background_generated", view.language, "; ".join(on))] if on else []
+    but = noted("nothing_found", view.language, Severity.WARNING, said="notice.nothing_but_general")
+    before = [but if told and n.code == but.code else n for n in draft.notices]
     return draft.model_copy(
         update={
             "statements": (*draft.statements, *told),
             "evidence": (*draft.evidence, *beside),
-            "notices": (*draft.notices, *notices),
+            "notices": (*before, *notices),
         }
     )

@@ -96,7 +96,7 @@ class GapFinderByModel:
         missing: dict[int | str, Gap] = {}
         for item in reply.missing:
             query, said = one_line(item.query, POINT), one_line(item.said, POINT)
-            said = said if language_of(said) == inquiry.language != "en" else ""
+            said = said if said and language_of(said) == inquiry.language else ""
             need = needs[item.need - 1] if item.need in covers else ""
             if need and not covers[item.need]:
                 missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need), said=said))

@@ -218,6 +218,13 @@ def test_a_question_about_a_name_that_no_evidence_mentions_is_not_put_to_the_mod
     assert server.requests == []
 
 
+def test_a_question_of_which_evidence_mentions_one_medicine_is_put_to_the_model(ask: Ask) -> None:
+    both = "Is montelukast or dexamethasone better in croup?"
+    draft, server, _ = ask(saying(GOOD), croup().model_copy(update={"question": both}))
+    assert not draft.abstained
+    assert "montelukast" in asked(server.requests[0])
+
+
 @pytest.mark.parametrize(
     ("said", "label", "code"),
     [

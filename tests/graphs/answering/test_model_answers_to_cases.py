@@ -386,3 +386,33 @@ def test_what_treats_a_disease_is_shown_of_the_first_that_was_proposed_alone(ask
     proposed = case.differential.model_copy(update={"hypotheses": (Hypothesis(name="Myocarditis", disease=OTHER),)})
     _, server, _ = ask(saying(SECOND), case.model_copy(update={"differential": proposed}))
     assert own in asked(server.requests[0])
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "Her worse pain on breathing in is treated by observation or a chest drain.",  # the case's own words
+        "The pneumothorax is treated by observation or a chest drain; call 999 if she gets worse.",
+        "Pneumothorax is treated by a chest drain or observation, but no haemothorax or amphetamine is told.",
+    ],
+)
+def test_a_statement_on_a_case_may_repeat_it_and_tell_what_it_lacks(ask: Ask, plan: str) -> None:
+    draft, server, _ = ask(saying(LEADER, citing(plan, "3.1", part="next")), case_of_two())
+    assert [(s.text, s.origin) for s in draft.statements][1:] == [(plan, Origin.RETRIEVED)]
+    assert len(server.requests) == 1
+
+
+def test_what_fails_again_is_shown_as_the_model_wrote_it_last(ask: Ask) -> None:
+    first = citing("Half of all 512 patients need a chest drain.", "3.1", part="next")
+    again = citing("Most of the 480 patients need a chest drain.", "3.1", number=2)
+    draft, _, _ = ask(saying(LEADER, first, mended=(again,)), case_of_two())
+    assert [(s.text, s.origin) for s in draft.statements][1:] == [(again["text"], Origin.PARAMETRIC)]
+
+
+def test_a_diagnosis_of_the_models_own_needs_a_source_on_a_word_of_its_name(ask: Ask) -> None:
+    own = citing(
+        "Treatment is observation or a chest drain.", "3.1", part="diagnosis", diagnosis="Tension pneumothorax"
+    )
+    draft, _, _ = ask(saying(own), case_of_two())
+    assert [s.origin for s in draft.statements] == [Origin.RETRIEVED]
+    assert draft.diagnoses[0].known is False
