@@ -225,8 +225,6 @@ class SummaryReply(Lenient):
 
 # The shape of a model's search plan, as ``query_plan.md`` asks for it.
 
-MAX_TERMS = 6  # ours: as many as a model is asked for
-
 
 class TermReply(Strict):
     """A term of the plan."""

@@ -3,10 +3,10 @@
 from agent.sessions.contract import Database, Feedback, Review, SessionRecord, TurnRecord
 from agent.sessions.home import Home
 from agent.sessions.ids import SessionBusy, check_session_id, new_session_id, unknown_session
-from agent.sessions.locks import Locks, session_lock
+from agent.sessions.locks import Locks
 from agent.sessions.opening import open_database, open_records
-from agent.sessions.records import Records, purge_session
-from agent.sessions.sqlite import list_sessions, open_saver, typed_database_errors
+from agent.sessions.records import Records
+from agent.sessions.sqlite import open_saver, typed_database_errors
 
 __all__ = [
     "Database",
@@ -19,13 +19,10 @@ __all__ = [
     "SessionRecord",
     "TurnRecord",
     "check_session_id",
-    "list_sessions",
     "new_session_id",
     "open_database",
     "open_records",
     "open_saver",
-    "purge_session",
-    "session_lock",
     "typed_database_errors",
     "unknown_session",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,18 +86,6 @@ def try_file_lock(home: Home, session: str) -> BaseFileLock | None:
     except Timeout:
         return None
     return lock
-
-
-@contextlib.contextmanager
-def session_lock(home: Home, session: str) -> Iterator[None]:
-    """Hold a session of the data folder against other processes; raises SessionBusy when another one is in it."""
-    from filelock import FileLock, Timeout
-
-    try:
-        with FileLock(_lock_file(home, session), timeout=0, thread_local=False, mode=FILE):
-            yield
-    except Timeout as error:
-        raise busy_session(session) from error
 
 
 def _lock_file(home: Home, session: str) -> Path:

@@ -36,12 +36,11 @@ from agent.sessions.ids import (
 )
 from agent.sessions.locks import Locks
 from agent.sessions.schema import prepare_tables
-from agent.sessions.sqlite import purge_checkpoints
 from agent.sessions.turns import TurnRow, Turns, check_title, title_of
 from graphs.answering.contract import Answer
 from prompts.errors import DataError, InputError
 from tools.literature.settings import LiteratureSettings
-from tools.store import ContentStore, ReplyStore
+from tools.store import ReplyStore
 
 if TYPE_CHECKING:
     from agent.changes import Changes, Look
@@ -500,13 +499,3 @@ async def purge_records(database: Database, session: str) -> None:
         ("delete from sessions where id = ?", (session,)),
     )
     await database.scrub(session, *(str(text) for (text,) in (*asked, *corrections, *reasons, *titles, *documents)))
-
-
-async def purge_session(home: Home, saver: Any, store: ContentStore, session: str) -> None:
-    """Delete a session's checkpoints in SQLite, its traces and the texts that only it owned; records stay."""
-    await purge_checkpoints(saver, home, session)
-    store.purge(session)
-    purge_replies(home, session)
-    purge_replays(home, session)
-    purge_traces(home, session)
-    (home.locks / f"{session}.lock").unlink(missing_ok=True)

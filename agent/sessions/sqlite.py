@@ -50,11 +50,6 @@ async def open_saver(home: Home) -> Any:
     return saver
 
 
-async def list_sessions(saver: Any) -> list[str]:
-    """Ids of all sessions that have checkpoints, last used first."""
-    return [session for session, _ in await _checkpointed(saver)]
-
-
 class SqliteDatabase:
     """`Database` on three SQLite files, for one process or several on one machine.
 

@@ -104,11 +104,6 @@ def page(language: str, *parts: Any) -> Any:
     return element("div", element("style", RULES), *parts, class_=NAME, lang="zh" if language == "zh" else "en")
 
 
-def section(title: str, body: Any) -> Any:
-    """A part with its title; what is wide scrolls by itself."""
-    return element("div", element("h4", title), element("div", body, class_="scroll"))
-
-
 def mark(word: str, ground: str) -> Any:
     """A word on a ground of its own."""
     return element("span", word, class_="mark", style=f"background:{ground}")
