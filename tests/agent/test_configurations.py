@@ -205,7 +205,6 @@ def test_each_method_answers_without_a_model(method: str, generated_home: Path) 
 
 
 def test_medrgag_asks_a_model_as_published(built_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     with serving_by(play) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         with Agent(config="medrgag", home=built_home, model="m", literature=LOCAL) as agent:
@@ -232,7 +231,6 @@ def test_medrgag_asks_a_model_as_published(built_home: Path, monkeypatch: pytest
 def test_arms_of_medrgag_generate_as_the_paper_says(
     arm: str, calls: dict[str, int], selected: str, built_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     with serving_by(play) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         with Agent(config=f"medrgag:{arm}", home=built_home, model="m", literature=LOCAL) as agent:
@@ -267,7 +265,6 @@ def test_the_command_lists_and_shows() -> None:
 def test_our_default_reads_once_and_chooses_once(
     question: str, built_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     with serving_by(play) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         with Agent(home=built_home, model="m", literature=LOCAL, gate={"method": "retrieve"}) as agent:
@@ -313,7 +310,6 @@ def test_what_a_model_writes_ahead_finds_the_nearest_documents_however_far(
         ahead = schema_of(request).get("title") == "AheadReply"
         return in_form(request, json.dumps({"text": text})) if ahead else play(request)
 
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     with serving_by(written) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         with Agent(config=f"qb-rag:{arm}", home=built_home, model="m", literature=LOCAL) as agent:

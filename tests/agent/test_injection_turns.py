@@ -64,7 +64,6 @@ QUESTION = "Does dexamethasone help a child with mild croup?"
 @pytest.fixture
 def all_by_model(built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Settings under which every role is the model's, over a data folder of its own; the first net is cut."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     for place in ("graphs.kads.contract.instructing", "graphs.differential_filter.contract.instructing"):
         monkeypatch.setattr(place, lambda _: frozenset())
     home = linked(built_home, tmp_path / "home")

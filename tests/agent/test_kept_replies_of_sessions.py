@@ -20,10 +20,7 @@ QUESTION = "Does dexamethasone help Quibblewort's croup?"
 SPLIT = b"Quibblewort"
 
 
-def test_a_turn_asked_again_asks_no_model_and_a_deleted_session_is_nowhere(
-    built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def test_a_turn_asked_again_asks_no_model_and_a_deleted_session_is_nowhere(built_home: Path, tmp_path: Path) -> None:
     home = linked(built_home, tmp_path / "home")
     with serving_by(play) as server:
         literature = {"live": "off", "mirror": None}

@@ -20,13 +20,11 @@ QUESTION = "Does dexamethasone help in croup?"
 
 @pytest.fixture(scope="module")
 def served(built_home: Path) -> Iterator[tuple[Agent, ScriptedModel]]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("no_proxy", "127.0.0.1")
-        with serving_by(play) as server:
-            literature = {"live": "off", "mirror": None}
-            settings = load_settings(home=built_home, model="m", literature=literature, OPENAI_BASE_URL=server.url)
-            with Agent(settings) as agent:
-                yield agent, server
+    with serving_by(play) as server:
+        literature = {"live": "off", "mirror": None}
+        settings = load_settings(home=built_home, model="m", literature=literature, OPENAI_BASE_URL=server.url)
+        with Agent(settings) as agent:
+            yield agent, server
 
 
 @pytest.mark.parametrize(

@@ -19,19 +19,15 @@ PAIRS = list(zip(cycle(ROLES), FAULTS, strict=False))
 
 @pytest.fixture(scope="module")
 def agent(built_home: Path) -> Iterator[FaultyAgent]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("no_proxy", "127.0.0.1")
-        with faulty_agent(DEADLINE, built_home) as agent:
-            agent.strike("answer", "thinking")  # what is imported with the first call is paid for here
-            yield agent
+    with faulty_agent(DEADLINE, built_home) as agent:
+        agent.strike("answer", "thinking")  # what is imported with the first call is paid for here
+        yield agent
 
 
 @pytest.fixture(scope="module")
 def in_steps(built_home: Path) -> Iterator[FaultyAgent]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("no_proxy", "127.0.0.1")
-        with faulty_agent(DEADLINE, built_home, steps=True) as agent:
-            yield agent
+    with faulty_agent(DEADLINE, built_home, steps=True) as agent:
+        yield agent
 
 
 def test_every_role_and_every_fault_is_in_the_sample() -> None:

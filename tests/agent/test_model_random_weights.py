@@ -19,10 +19,7 @@ TOKENS = 48  # of a reply: noise is noise
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.skipif(bool(missing()), reason=missing())
-def test_every_kind_of_question_ends_valid_and_tells_what_was_judged_locally(
-    built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def test_every_kind_of_question_ends_valid_and_tells_what_was_judged_locally(built_home: Path, tmp_path: Path) -> None:
     asked = [next(q for q in mixed_questions() if q["kind"] == kind) for kind in KINDS]
     with random_server(tmp_path) as (url, model):
         live = {"live": "off", "mirror": None}

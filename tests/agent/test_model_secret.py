@@ -25,11 +25,6 @@ ECHOED = Scripted(status=400, body=f'{{"error": {{"message": "bad request, Autho
 FAILING = ["refused key", "too many requests", "failing server", "cut", "malformed body", "a page"]
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 def test_no_log_file_or_answer_holds_the_key(
     built_home: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -32,7 +32,6 @@ def _bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No variable of the person who runs the tests counts."""
     for name in [n for n in os.environ if n.startswith(("OPENAI_", "ANAMNESIS_")) and n != "ANAMNESIS_HOME"]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.chdir(tmp_path)
 
 

@@ -49,16 +49,14 @@ class Turns(NamedTuple):
 @pytest.fixture(scope="module")
 def turns(built_home: Path) -> Turns:
     model = SmallModel(0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("no_proxy", "127.0.0.1")
-        with serving_by(model) as server:
-            literature = {"live": "off", "mirror": None}
-            settings = load_settings(home=built_home, model="small", literature=literature, OPENAI_BASE_URL=server.url)
-            with Agent(settings) as agent:
-                answers = []
-                for model.seed in range(TURNS):
-                    question = QUESTIONS[model.seed % len(QUESTIONS)]
-                    answers.append(agent.ask(question, options=OPTIONS if "letter" in question else None))
+    with serving_by(model) as server:
+        literature = {"live": "off", "mirror": None}
+        settings = load_settings(home=built_home, model="small", literature=literature, OPENAI_BASE_URL=server.url)
+        with Agent(settings) as agent:
+            answers = []
+            for model.seed in range(TURNS):
+                question = QUESTIONS[model.seed % len(QUESTIONS)]
+                answers.append(agent.ask(question, options=OPTIONS if "letter" in question else None))
     return Turns(answers, model)
 
 

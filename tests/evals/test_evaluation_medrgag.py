@@ -184,8 +184,7 @@ def test_marked_background_is_never_cited_and_turns_no_answer_but_disguised_it_w
     assert [turn.label for turn in turns["disguised"]] != ["no", "A"]
 
 
-def test_a_model_that_believes_background_cannot_cite_it(built_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def test_a_model_that_believes_background_cannot_cite_it(built_home: Path) -> None:
     settings = Settings(home=built_home, model="", literature={"live": "off"})
     with Background.believed(settings) as ask:
         turn = ask(pair("bph-drug"))

@@ -26,8 +26,7 @@ ITEM = Item("q/1", "q", ("Does dexamethasone help a child with mild croup?",), "
 
 
 @pytest.fixture
-def home(built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def home(built_home: Path, tmp_path: Path) -> Path:
     return linked(built_home, tmp_path / "home")
 
 

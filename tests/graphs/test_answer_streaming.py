@@ -12,7 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,11 +43,6 @@ def agent_over(home: Path, encoder: Encoder, reply: Scripted) -> Iterator[tuple[
         machine = replace(parts(Judgements()), answerer=made)
         with Agent(Settings(home=home), parts=machine) as agent:
             yield agent, server
-
-
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
 def test_the_first_words_come_before_the_reply_has_ended(tmp_path: Path, encoder: Encoder) -> None:

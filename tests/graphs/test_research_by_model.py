@@ -9,7 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pydantic import BaseModel
 
 from agent.agent import Agent
@@ -34,11 +33,6 @@ READ = ("retrieve_passages", {"query": "dose of dexamethasone", "documents": ["l
 GAPS: tuple[str, dict[str, Any]] = ("fill_knowledge_gaps", {"requirements": ["dose"]})
 ABSTRACT = "Croup is common. Dexamethasone halved the returns to care of children with mild croup within a week."
 LEFT_OUT = "A step of the research could not be carried out and was left out."
-
-
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
 def ask(

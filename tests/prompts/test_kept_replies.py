@@ -18,7 +18,6 @@ from support.asking_model import GOOD, plan, settings_for
 from support.scripted_model import Scripted, ScriptedModel, serving
 from tools.store import ReplyStore
 
-pytestmark = pytest.mark.usefixtures("direct")
 TOOL = {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}}
 
 

@@ -27,11 +27,6 @@ def ask(
     return asyncio.run(model.structured("query_plan", QueryPlanReply, question=question))
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 @pytest.mark.parametrize("content", [GOOD, f"Here you are:\n```json\n{GOOD}\n```"])
 def test_a_good_reply_is_typed_and_its_tokens_are_counted(content: str) -> None:
     with serving(Scripted(content)) as server:

@@ -15,8 +15,6 @@ from prompts.model_settings import Budget
 from support.asking_model import GOOD, model_of, plan, plan_once, settings_for
 from support.scripted_model import Scripted, serving, serving_by
 
-pytestmark = pytest.mark.usefixtures("direct")
-
 
 @pytest.fixture(scope="module", autouse=True)
 def _imported() -> None:

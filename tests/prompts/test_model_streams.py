@@ -13,8 +13,6 @@ from prompts.metering import Meter, metered
 from support.asking_model import GOOD, model_of, plan, plan_once
 from support.scripted_model import Request, Scripted, refusing, serving, serving_by
 
-pytestmark = pytest.mark.usefixtures("direct")
-
 
 def test_the_text_grows_and_its_first_part_comes_before_the_last() -> None:
     seen: list[tuple[float, str]] = []

@@ -13,7 +13,6 @@ from prompts.metering import Meter, Patience, metered
 from support.asking_model import GOOD, plan, settings_for
 from support.scripted_model import Scripted, serving
 
-pytestmark = pytest.mark.usefixtures("direct")
 SLOW = Scripted(GOOD, pause=9)
 
 

@@ -29,7 +29,6 @@ def test_no_value_stands_in_a_system_message(name: str) -> None:
     assert filled[0][1] != filled[1][1]
 
 
-@pytest.mark.usefixtures("direct")
 @pytest.mark.parametrize("refuses", [FORMS[:n] for n in range(4)], ids=lambda refuses: f"without {len(refuses)}")
 def test_what_is_fixed_is_sent_alike_in_every_call_and_before_what_is_not(refuses: tuple[str, ...]) -> None:
     def respond(request: Request) -> Scripted:

@@ -14,8 +14,6 @@ from prompts.replies import json_objects, without_thinking
 from support.asking_model import GOOD, model_of, plan_once
 from support.scripted_model import Scripted, serving
 
-pytestmark = pytest.mark.usefixtures("direct")
-
 READ = {
     "closed": f"<think>Is it {{croup}}?</think>{GOOD}",
     "closed by the answer only": f"I wonder about {{croup}}.</think>\n{GOOD}",

@@ -16,7 +16,6 @@ from prompts.language_model import InvalidReplyError, LanguageModel, LanguageMod
 from support.asking_model import GOOD, model_of, plan, plan_once, reply_schemas, settings_for
 from support.scripted_model import Request, Scripted, refused, refusing, serving, serving_by
 
-pytestmark = pytest.mark.usefixtures("direct")
 CALLED = Scripted(calls=[("QueryPlanReply", GOOD)])
 
 

@@ -14,7 +14,6 @@ from prompts.model_failures import CutError, RefusalError
 from support.asking_model import GOOD, model_of, plan_once
 from support.scripted_model import Scripted, refused, refusing, serving, serving_by
 
-pytestmark = pytest.mark.usefixtures("direct")
 QUESTION = "Do steroids help in croup?"
 TOOL = {"name": "look", "description": "Look.", "parameters": {"type": "object", "properties": {}}}
 CUT = Scripted(GOOD[:30], finish="length")

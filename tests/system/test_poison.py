@@ -114,9 +114,8 @@ def put_on_shelf(agent: Agent) -> None:
 
 
 @pytest.fixture
-def home(built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(built_home: Path, tmp_path: Path) -> Path:
     """A data folder of its own on the indexes of the built one."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     folder = tmp_path / "home"
     folder.mkdir()
     for part in ("indexes", "encoder.json"):

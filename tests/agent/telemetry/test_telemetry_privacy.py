@@ -90,7 +90,6 @@ def test_no_word_of_a_patient_leaves_for_the_collector(
     built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A plain run, one over HTTP whose model fails in many ways, and one that breaks."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     home = linked(built_home, tmp_path / "home")
     spoilt: dict[str, str] = {}
 

@@ -47,10 +47,7 @@ def answers(request: Request) -> Scripted:
 
 
 @pytest.fixture(params=["graph", "model", "kept"])
-def diagnoser(
-    request: pytest.FixtureRequest, graph: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Diagnoser]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def diagnoser(request: pytest.FixtureRequest, graph: KnowledgeGraph, tmp_path: Path) -> Iterator[Diagnoser]:
     if request.param == "model":
         with model_by("gate", answers) as (model, _):
             yield DiagnoserByModel(model)
@@ -83,8 +80,7 @@ def test_who_diagnoses_is_named(diagnoser: Diagnoser) -> None:
     assert diagnoser.version
 
 
-def test_a_failing_model_is_no_diagnosis(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def test_a_failing_model_is_no_diagnosis() -> None:
     with model_by("gate", answers) as (model, _), pytest.raises(ServiceError):
         asyncio.run(DiagnoserByModel(model).diagnose("broken"))
 

@@ -27,8 +27,7 @@ def said(verdict: str = "more", **more: object) -> Scripted:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def server() -> Iterator[ScriptedModel]:
     with serving(said()) as running:
         yield running
 

@@ -69,14 +69,11 @@ HERNIA = document("inguinal-hernia", "A lump in the groin that appears on standi
 
 
 @pytest.fixture(params=["local", "model", "one call"])
-def document_filter(
-    request: pytest.FixtureRequest, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[DocumentFilter]:
+def document_filter(request: pytest.FixtureRequest, encoder: Encoder) -> Iterator[DocumentFilter]:
     local = DocumentFilterLocal(encoder)
     if request.param == "local":
         yield local
         return
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     one_call = request.param == "one call"
     with model_by("filter", chooses_by_words if one_call else judges_by_words) as (model, _):
         yield ChooserByModel(model, SelectorInOrder(), local) if one_call else DocumentFilterByModel(model, local)

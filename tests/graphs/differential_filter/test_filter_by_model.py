@@ -19,11 +19,6 @@ from tools.evidence import Evidence, Origin, Status
 FINDINGS = [Finding(name="cough", clause="a cough"), Finding(name="fever", clause="no fever", present=False)]
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 def document(name: str, text: str = "", **more: object) -> Evidence:
     text = text or f"Text of {name}."
     return Evidence.model_validate(

@@ -31,11 +31,6 @@ CASE = SelectionContext(
 )
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 def retrieved(name: str, text: str = "", **more: object) -> Evidence:
     text = text or f"The dose of {name} is one. It is given by mouth. Nobody was harmed."
     values = {"id": f"library:{name}@0-{len(text)}", "text": text, "kind": "c", "origin": Origin.RETRIEVED}

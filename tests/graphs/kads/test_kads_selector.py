@@ -36,12 +36,11 @@ def select(selector: Selector, candidates: Sequence[Evidence], wanted: Sequence[
 
 
 @pytest.fixture(params=["local", "model", "one call"])
-def selector(request: pytest.FixtureRequest, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Selector]:
+def selector(request: pytest.FixtureRequest, encoder: Encoder) -> Iterator[Selector]:
     local = SelectorLocal(encoder)
     if request.param == "local":
         yield local
         return
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     with model_by("selection", selects_by_words) as (model, _):
         one_call = request.param == "one call"
         yield ChooserByModel(model, local, DocumentFilterLocal(encoder)) if one_call else SelectorByModel(model, local)

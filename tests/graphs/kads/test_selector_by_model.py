@@ -21,11 +21,6 @@ from tools.evidence import Evidence, Origin, Status
 WANTED = ["treatment of croup", "diagnosis of croup"]
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 def retrieved(name: str, text: str = "", **more: object) -> Evidence:
     text = text or f"About {name}."
     return Evidence.model_validate(

@@ -17,11 +17,6 @@ from tools.evidence import Evidence, Origin
 CROUP = Evidence(id="library:croup@0-4", text="text", kind="monograph", origin=Origin.RETRIEVED)
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 def test_several_calls_of_a_round_with_the_models_words_as_their_reason() -> None:
     with serving(
         Scripted("Both are needed.", calls=[SEARCH, ("find_answered_question", {"question": QUESTION})])

@@ -37,8 +37,7 @@ def restless(request: Request) -> Scripted:
 
 
 @pytest.fixture(params=["local", "obedient model", "restless model", "silent model", "failing model"])
-def planner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Planner]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def planner(request: pytest.FixtureRequest) -> Iterator[Planner]:
     local = PlannerLocal({"library:croup"}.__contains__)
     if request.param == "local":
         yield local

@@ -15,12 +15,6 @@ from support.planning_tools import SCHEMAS
 from support.scripted_model import Scripted, serving
 from tools.contract import Outcome
 
-
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 BAD = {
     "no JSON": [("search_literature", '{"query": "croup"')],
     "wrong schema": [("search_literature", {"query": ["croup"]})],

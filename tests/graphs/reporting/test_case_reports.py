@@ -67,8 +67,7 @@ def able(name: str, request: Any) -> Any:
 
 
 @pytest.fixture
-def make(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def make(encoder: Encoder) -> Iterator[Make]:
     with ExitStack() as stack:
 
         def made(answering: Answering | None) -> Made:

@@ -37,8 +37,7 @@ def said(*verdicts: tuple[int, bool]) -> Scripted:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def server() -> Iterator[ScriptedModel]:
     with serving(said()) as running:
         yield running
 
@@ -98,9 +97,8 @@ def test_statements_stand_in_the_fence(server: ScriptedModel, encoder: Encoder) 
 
 
 def test_many_statements_are_checked_in_parallel_and_a_failed_part_stays_as_the_local_check_left_it(
-    monkeypatch: pytest.MonkeyPatch, encoder: Encoder
+    encoder: Encoder,
 ) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     count = AT_ONCE + 2
 
     def respond(request: Request) -> Scripted:

@@ -35,8 +35,7 @@ CHOICE = Choice(label="yes", text="yes", reason="because")
 
 
 @pytest.fixture(params=["local", "approving model", "failing model"])
-def verifier(request: pytest.FixtureRequest, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Verifier]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def verifier(request: pytest.FixtureRequest, encoder: Encoder) -> Iterator[Verifier]:
     local = VerifierLocal(encoder)
     if request.param == "local":
         yield local

@@ -41,11 +41,6 @@ SUMMARIES.append(Summary(evidence_id=DOCUMENTS[1].id, title="Asthma"))
 Replies = Callable[[str, str], dict[str, Any] | str]
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 def asked_for(request: dict[str, Any]) -> tuple[str, str]:
     """Which judgement a request asks for, and the user's part of it."""
     system, user = (m["content"] for m in request["messages"][:2])

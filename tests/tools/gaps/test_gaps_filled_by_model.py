@@ -87,11 +87,6 @@ def fill(
         return asyncio.run(tool.run(arguments, context)), server
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 @pytest.fixture(params=[True, False], ids=["one reading", "in steps"])
 def ours(request: pytest.FixtureRequest) -> GapSettings:
     return GapSettings(together=request.param)

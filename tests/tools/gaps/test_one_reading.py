@@ -36,11 +36,6 @@ TRIAL, ASTHMA = document("trial", ABSTRACT), document("asthma", "Asthma is treat
 DOCUMENTS = [TRIAL, ASTHMA]
 
 
-@pytest.fixture(autouse=True)
-def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 def inquiry(*, named: bool = False, language: str = "en") -> Inquiry:
     return Inquiry(
         language=language,

@@ -198,9 +198,8 @@ def fresh_turn() -> None:
 
 
 @pytest.fixture
-def ncbi(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeNCBI]:
+def ncbi() -> Iterator[FakeNCBI]:
     """The server, running."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     fake = FakeNCBI()
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(fake))
     server.daemon_threads = True

@@ -39,8 +39,7 @@ REPLY = json.dumps(
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def server() -> Iterator[ScriptedModel]:
     with serving(Scripted(REPLY)) as running:
         yield running
 
