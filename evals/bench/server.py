@@ -8,7 +8,6 @@ replaced. Mixed questions are asked by few and by many clients, and for long.
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import statistics
 import time
@@ -350,9 +349,10 @@ def slope(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
     """The slope by least squares, and half its 95 % interval, as if samples were independent; 0 of too few."""
     if len(set(x)) < 3:
         return 0.0, 0.0
-    line, middle = statistics.linear_regression(x, y), statistics.fmean(x)
-    left = sum((b - line.slope * a - line.intercept) ** 2 for a, b in zip(x, y, strict=True)) / (len(x) - 2)
-    return line.slope, Z95 * math.sqrt(left / sum((a - middle) ** 2 for a in x))
+    from scipy.stats import linregress
+
+    line = linregress(x, y)
+    return float(line.slope), Z95 * float(line.stderr)
 
 
 def of_patients(bench: Bench, sessions: int, mark: float = 1.0) -> Load:

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_settings import BaseSettings, SettingsConfigDict
+from rapidfuzz.distance import LCSseq
 
 from evals.contract import SHORT, AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets.cases import REPORTS, SAMPLE, ReportCase, read_report_cases
@@ -140,7 +141,7 @@ def text_scores(text: str, reference: str) -> dict[str, float]:
         "bleu": bleu(said, wanted),
         "rouge_1": rouge_n(said, wanted, 1),
         "rouge_2": rouge_n(said, wanted, 2),
-        "rouge_l": f_measure(longest_common(said, wanted), len(said), len(wanted)),
+        "rouge_l": f_measure(LCSseq.similarity(said, wanted), len(said), len(wanted)),
         "meteor": meteor(said, wanted),
     }
 
@@ -166,18 +167,6 @@ def rouge_n(said: Sequence[str], wanted: Sequence[str], n: int) -> float:
 def f_measure(shared: int, said: int, wanted: int) -> float:
     """Harmonic mean of precision and recall, 0..1; 0 where nothing is shared."""
     return 2 * shared / (said + wanted) if shared else 0.0
-
-
-def longest_common(left: Sequence[str], right: Sequence[str]) -> int:
-    """Length of the longest common subsequence."""
-    row = [0] * (len(right) + 1)
-    for word in left:
-        diagonal = 0
-        for at, other in enumerate(right, start=1):
-            above = row[at]
-            row[at] = diagonal + 1 if word == other else max(above, row[at - 1])
-            diagonal = above
-    return row[-1]
 
 
 def meteor(said: Sequence[str], wanted: Sequence[str]) -> float:

@@ -19,7 +19,7 @@ from tools.indexes.contract import Entry
 from tools.indexes.generations import generation_name, publish, read_current, unfinished
 from tools.indexes.local import LocalIndex
 from tools.library.document import Document, make_document, window_text
-from tools.library.monograph import COLLECTION, Monograph, read_monograph, unusable
+from tools.library.monograph import Monograph, read_monograph, unusable
 
 FORMAT = 2  # raised with every change of the files or of what is embedded
 # ours: kinds of documents that are searched; the others are found by the questions that they answer
@@ -143,11 +143,11 @@ def _write(
     questions = [(d, n, q) for d in documents for n, q in enumerate(d.questions)]
     texts = [window_text(d, w) for d, w in windows] + [q.text for _, _, q in questions]
     vectors = _embed(texts, encoder, progress)
-    window_rows = [_entry(d, d.span_id(w.start, w.end), d.text[w.start : w.end]) for d, w in windows]
-    question_rows = [_entry(d, question_id(d, n), f"{q.text} {d.title}") for d, n, q in questions]
+    window_rows = [entry_of(d, d.span_id(w.start, w.end), d.text[w.start : w.end]) for d, w in windows]
+    question_rows = [entry_of(d, question_id(d, n), f"{q.text} {d.title}") for d, n, q in questions]
     _save(folder / "windows", window_rows, vectors[: len(windows)], encoder)
     _save(folder / "questions", question_rows, vectors[len(windows) :], encoder)
-    document_rows = [_entry(d, d.id, f"{d.title}\n{d.text}") for d in searched]
+    document_rows = [entry_of(d, d.id, f"{d.title}\n{d.text}") for d in searched]
     owners = np.array([n for n, d in enumerate(searched) for _ in d.windows])
     _save(folder / "documents", document_rows, _means(vectors[: len(windows)], owners, len(searched)), encoder)
     (folder / "documents.json").write_bytes(DOCUMENTS.dump_json(documents))
@@ -165,11 +165,12 @@ def _write(
     )
 
 
-def _entry(document: Document, id: str, text: str) -> Entry:
+def entry_of(document: Document, id: str, text: str) -> Entry:
+    """A row of an index: a window, a question or the whole of a document."""
     return Entry(
         id=id,
         text=text,
-        collection=COLLECTION,
+        collection=document.collection,
         kind=document.kind,
         date=document.date,
         language=document.language,

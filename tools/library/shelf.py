@@ -8,11 +8,11 @@ from pathlib import Path
 
 from prompts.errors import DataError, InputError
 from tools.encoders import Encoder
-from tools.indexes.contract import Entry, Filter, Hit
+from tools.indexes.contract import Filter, Hit
 from tools.indexes.store import Store
 from tools.indexes.table import TableIndex, Weighing
 from tools.library import records
-from tools.library.build import question_id
+from tools.library.build import entry_of, question_id
 from tools.library.contract import LibraryHit, PublicWords, QuestionHit
 from tools.library.document import Document, Window
 from tools.library.own import Embedded, mean
@@ -163,12 +163,12 @@ class Shelf(Searchable):
         if not document.status.usable or not document.windows:
             return
         with self.store.write():
-            entries = [_entry(document, document.span_id(w.start, w.end), "") for w in document.windows]
+            entries = [entry_of(document, document.span_id(w.start, w.end), "") for w in document.windows]
             self.windows.add(entries, embedded.windows)  # their words are searched in the document
             numbered = enumerate(document.questions)
-            asked = [_entry(document, question_id(document, n), f"{q.text} {document.title}") for n, q in numbered]
+            asked = [entry_of(document, question_id(document, n), f"{q.text} {document.title}") for n, q in numbered]
             self.questions.add(asked, embedded.questions)
-            whole = _entry(document, document.id, f"{document.title}\n{document.text}")
+            whole = entry_of(document, document.id, f"{document.title}\n{document.text}")
             self.texts.add([whole], mean(embedded.windows))
 
     def drop(self, ids: Sequence[str]) -> int:
@@ -209,14 +209,3 @@ class Shelf(Searchable):
         document = self.document(name)
         question = document.questions[int(number)]
         return QuestionHit(document=document, question=question, similarity=similarity, lexical=share)
-
-
-def _entry(document: Document, id: str, text: str) -> Entry:
-    return Entry(
-        id=id,
-        text=text,
-        collection=document.collection,
-        kind=document.kind,
-        date=document.date,
-        language=document.language,
-    )
