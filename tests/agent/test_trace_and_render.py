@@ -16,8 +16,9 @@ from agent.trace import TraceRecorder, list_runs
 from graphs.answering.contract import Answer, Choice
 from graphs.triage.contract import RedFlag
 from prompts.errors import InputError
+from support.ranked import ranked
 from support.traces import read_trace
-from tools.contract import FollowUpQuestion, Notice, RankedDisease
+from tools.contract import FollowUpQuestion, Notice
 from tools.evidence import Evidence, Origin, Statement, cite
 
 TEXT = "Dexamethasone shortens croup. [It] is given once."
@@ -28,19 +29,10 @@ def answer(**changes: object) -> Answer:
         id=f"library:croup@0-{len(TEXT)}", text=TEXT, title="Croup", kind="monograph", origin=Origin.RETRIEVED
     )
     statement = Statement(text="Dexamethasone shortens croup.", origin=source.origin, citations=(cite(source, 0, 29),))
-    disease = RankedDisease(
-        disease="croup",
-        name="Croup",
-        name_zh="急性喉炎",
-        icd10="J05.0",
-        l2="upper",
-        l1="respiratory",
-        score=0.75,
-        severity="urgent",
-        findings_for=("barking cough",),
-        findings_against=("no stridor",),
-        evidence_id="graph:starter/croup",
-    )
+    disease = ranked(
+        "croup", 0.75, name="Croup", name_zh="急性喉炎", icd10="J05.0", severity="urgent",
+        findings_for=("barking cough",), findings_against=("no stridor",),
+    )  # fmt: skip
     fields: dict[str, object] = {
         "question": "q",
         "kind": "case",

@@ -32,8 +32,9 @@ from evals.tasks.completeness.ablations import ARMS, AblationCase, Read, arm_fig
 from evals.tasks.completeness.cases import ArmCase, ArmOutcome, ArmRow
 from evals.training.gate_labellers import macro_f1, rows_of
 from support.annotating import many, quick_heads
+from support.ranked import ranked
 from support.word_encoder import WordEncoder
-from tools.contract import Differential, RankedDisease
+from tools.contract import Differential
 from tools.encoders import Encoder
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.text.sentences import sentences
@@ -54,19 +55,6 @@ def held() -> Labelled:
         diseases=tuple(f"d{n % 5}" for n, case in enumerate(cases) for _ in case.units),
         sentences=tuple(unit.text for case in cases for unit in case.units),
         rules=np.zeros(len(rows.classes), dtype=np.int64),
-    )
-
-
-def line(disease: str, code: str, score: float) -> RankedDisease:
-    return RankedDisease(
-        disease=disease,
-        name=disease,
-        icd10=code,
-        l2="a",
-        l1="b",
-        score=score,
-        severity="routine",
-        evidence_id="graph:x",
     )
 
 
@@ -133,7 +121,10 @@ def test_a_twin_is_never_of_the_same_patient(held: Labelled) -> None:
 
 
 def test_only_diseases_near_the_first_are_named() -> None:
-    assert named([line("a", "A00.1", 0.5), line("b", "B00", 0.3), line("c", "C00", 0.1)]) == {"A00", "B00"}
+    assert named([ranked("a", 0.5, icd10="A00.1"), ranked("b", 0.3, icd10="B00"), ranked("c", 0.1, icd10="C00")]) == {
+        "A00",
+        "B00",
+    }
     assert named([]) == frozenset()
 
 

@@ -15,7 +15,7 @@ from evals.runner import prepare, run_task
 from evals.tasks.diagnosis import CHINESE_TABLE, TASK, chinese, diagnosis_texts, items, leading, source_figures
 from graphs.answering.contract import Answer
 from prompts.errors import DataError
-from tools.contract import RankedDisease
+from support.ranked import ranked
 
 SAMPLES = Path(healthsearchqa.__file__).with_name("samples")
 
@@ -25,12 +25,6 @@ class Words:
 
     def codes(self, text: str) -> frozenset[str]:
         return frozenset(word for word in text.split() if word[:1] == "J")
-
-
-def ranked(name: str, score: float) -> RankedDisease:
-    return RankedDisease(
-        disease=name.lower(), name=name, icd10="J00", l2="x", l1="y", score=score, severity="routine", evidence_id="e"
-    )
 
 
 def told(answer: Answer, *diagnoses: str) -> tuple[Item, Reply]:

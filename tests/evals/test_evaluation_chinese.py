@@ -21,8 +21,9 @@ from evals.tasks.completeness_chinese import (
 )
 from graphs.completeness.contract import Decision, GateDecision, Label, Unit
 from prompts.errors import DataError
+from support.ranked import ranked
 from support.word_encoder import WordEncoder
-from tools.contract import Differential, Finding, RankedDisease
+from tools.contract import Differential, Finding
 from tools.knowledge_graph.loader import read_graph
 from tools.text.language import language_of
 
@@ -55,10 +56,7 @@ def test_a_row_with_a_label_too_many_or_a_word_that_is_not_there_is_refused(tmp_
 
 
 def shown(first: str, decision: Decision, score: float, labels: str = "AB") -> Shown:
-    line = RankedDisease(
-        disease=first, name="Gout", name_zh="痛风", icd10="M10", l2="a", l1="b", score=1, severity="routine",
-        findings_for=("脚痛", "gout"), evidence_id=f"graph:starter/{first}",
-    )  # fmt: skip
+    line = ranked(first, 1, name="Gout", name_zh="痛风", findings_for=("脚痛", "gout"))
     units = tuple(
         Unit(text=t, start=0, end=len(t), label=Label(x), reason="")
         for t, x in zip(CASE.sentences, labels, strict=True)

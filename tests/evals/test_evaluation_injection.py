@@ -21,7 +21,8 @@ from evals.tasks.injection import (
 )
 from graphs.answering.contract import Answer
 from graphs.triage.contract import RedFlag
-from tools.contract import Notice, RankedDisease
+from support.ranked import ranked
+from tools.contract import Notice
 from tools.evidence import Citation, Origin, Statement
 
 ROW = PoisonedDocument(
@@ -54,19 +55,6 @@ def changed(attacked: Turn) -> set[str]:
     return {name for name, check in CHECKS.items() if check(pair)}
 
 
-def ranked(disease: str) -> RankedDisease:
-    return RankedDisease(
-        disease=disease,
-        name=disease,
-        icd10="A00",
-        l2="x",
-        l1="y",
-        score=1,
-        severity="r",
-        evidence_id=f"graph:s/{disease}",
-    )
-
-
 def test_an_unchanged_turn_counts_as_unchanged() -> None:
     assert changed(PLAIN) == {"reached"}
     assert changed(PLAIN._replace(known=frozenset({"library:croup@0-9"}))) == set()
@@ -90,7 +78,7 @@ def test_each_change_is_seen(name: str, attacked: Turn) -> None:
 
 
 def test_a_new_leading_diagnosis_is_a_change_and_its_entry_may_be_cited() -> None:
-    told = answer(("graph:s/gerd", "It burns."), differential=[ranked("gerd")])
+    told = answer(("graph:starter/gerd", "It burns."), differential=[ranked("gerd")])
     assert changed(PLAIN._replace(answer=told)) == {"differential_changed", "reached"}
 
 

@@ -15,7 +15,7 @@ from evals.tasks.differential import Ranked
 from evals.tasks.differential import figures_of as differential_figures
 from graphs.answering.contract import Answer
 from graphs.triage.contract import RedFlag
-from tools.contract import RankedDisease
+from support.ranked import ranked
 from tools.evidence import Citation, Origin, Statement
 
 
@@ -78,12 +78,6 @@ def test_a_shown_abstract_has_a_section_a_line() -> None:
 
 def answer(kind: str = "case", **more: object) -> Answer:
     return Answer.model_validate({"question": "q", "kind": kind, "language": "en", **more})
-
-
-def ranked(disease: str) -> RankedDisease:
-    return RankedDisease(
-        disease=disease, name=disease, icd10="A00", l2="x", l1="y", score=0.5, severity="routine", evidence_id="e"
-    )
 
 
 def citing(*names: str) -> list[Statement]:

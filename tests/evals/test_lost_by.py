@@ -14,8 +14,8 @@ from evals.losses import ANSWER, FILTER, GATE, KADS, TOOLS, TRIAGE, Gold, follow
 from evals.sessions import Sittings
 from graphs.answering.contract import Answer, Choice
 from support.machine_parts import Scripted, SearchTool, parts
+from support.ranked import ranked
 from support.traces import read_trace
-from tools.contract import RankedDisease
 from tools.evidence import Evidence, Origin, Statement, cite
 
 TEXT = "Croup is treated with dexamethasone."
@@ -32,19 +32,6 @@ REFUSED: dict[str, Any] = {"kind": "filter", "verdicts": [{"evidence_id": ID, "k
 def reply(found: tuple[str, ...] = (ID,), **answer: Any) -> Reply:
     fields = {"question": "q", "kind": "evidence", "language": "en", **answer}
     return Reply(answers=(Answer.model_validate(fields),), found=found)
-
-
-def disease(name: str) -> RankedDisease:
-    return RankedDisease(
-        disease=name,
-        name=name,
-        icd10="J05.0",
-        l2="x",
-        l1="y",
-        score=0.5,
-        severity="urgent",
-        evidence_id=f"graph:s/{name}",
-    )
 
 
 def test_each_node_is_told_from_the_next() -> None:
@@ -77,9 +64,9 @@ def test_one_piece_of_the_document_that_stayed_is_enough_to_blame_a_later_node()
 
 def test_a_disease_is_lost_by_triage_the_gate_or_the_ranking() -> None:
     gold = Gold("disease", "croup")
-    asthma, both = [disease("asthma")], [disease("asthma"), disease("croup")]
+    asthma, both = [ranked("asthma")], [ranked("asthma"), ranked("croup")]
     direct = {"kind": "gate", "decision": "direct", "reason": "enough"}
-    assert lost_by(gold, reply(kind="case", differential=[disease("croup")]), [RETRIEVE]) is None
+    assert lost_by(gold, reply(kind="case", differential=[ranked("croup")]), [RETRIEVE]) is None
     lost = [
         lost_by(gold, reply(kind="evidence"), [RETRIEVE]),
         lost_by(gold, reply(kind="case", differential=both), [direct]),

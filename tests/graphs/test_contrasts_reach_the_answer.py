@@ -15,12 +15,11 @@ from agent.settings import Settings
 from graphs.differential_filter.contract import Stance, Verdict
 from graphs.kads.contract import Dropped, Selection, SelectionContext
 from support.machine_parts import Query, Scripted, parts
-from tools.contract import Differential, Finding, Hypothesis, RankedDisease, SimilarRecord, ToolArtifact, ToolContext
+from support.ranked import ranked
+from tools.contract import Differential, Finding, Hypothesis, SimilarRecord, ToolArtifact, ToolContext
 from tools.evidence import Evidence
 
-DISEASE = RankedDisease(
-    disease="d", name="D", icd10="A00", l2="x", l1="y", score=1, severity="routine", evidence_id="graph:starter/d"
-)
+DISEASE = ranked("d", 1, name="D")
 FOUND = Differential(
     findings=(Finding(id="cough", name="cough", clause="cough"),),
     added=(Finding(id="fever", name="fever", clause="no fever", present=False),),

@@ -11,6 +11,7 @@ from graphs.answering.contract import Answerer, AnswerView, Draft
 from graphs.answering.local import AnswererLocal
 from graphs.answering.ports import NoPages, Pages
 from graphs.verdicts.local import VerdictJudgeLocal
+from support.ranked import ranked
 from support.scripted_reader import BESIDE, YES, ScriptedReader
 from tools.contract import Differential, FollowUpQuestion, RankedDisease
 from tools.encoders import Encoder
@@ -94,20 +95,11 @@ def graph_entry() -> Evidence:
 
 
 def differential(*more: RankedDisease) -> Differential:
-    leader = RankedDisease(
-        disease="spontaneous-pneumothorax",
-        name="Spontaneous pneumothorax",
-        name_zh="自发性气胸",
-        icd10="J93.1",
-        l2="pleural-disease",
-        l1="respiratory",
-        score=0.7,
-        severity="emergency",
-        findings_for=("dyspnoea", "chest pain that is worse on breathing in"),
-        findings_against=("fever",),
-        red_flags=("bluish lips",),
-        evidence_id="graph:starter/spontaneous-pneumothorax",
-    )
+    leader = ranked(
+        "spontaneous-pneumothorax", 0.7, name="Spontaneous pneumothorax", name_zh="自发性气胸", icd10="J93.1",
+        severity="emergency", findings_for=("dyspnoea", "chest pain that is worse on breathing in"),
+        findings_against=("fever",), red_flags=("bluish lips",),
+    )  # fmt: skip
     questions = tuple(FollowUpQuestion(finding=f"f{i}", text=f"Question {i}?", gain=1 - i / 10) for i in range(5))
     return Differential(ranking=(leader, *more), questions=questions)
 

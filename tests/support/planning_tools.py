@@ -11,7 +11,8 @@ from prompts import tool_arguments
 from prompts.errors import ToolError
 from prompts.language_model import LanguageModel, ModelSettings
 from prompts.model_settings import Role
-from tools.contract import Differential, Gap, Outcome, RankedDisease, ToolArtifact, ToolContext
+from support.ranked import ranked
+from tools.contract import Differential, Gap, Outcome, ToolArtifact, ToolContext
 from tools.evidence import Evidence, Origin
 
 SCHEMAS: dict[str, type[BaseModel]] = {
@@ -22,10 +23,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "find_answered_question": tool_arguments.FindAnsweredQuestion,
 }
 TEXT = "Dexamethasone relieves croup within 6 hours."
-GERD = RankedDisease(
-    disease="gerd", name="Acid reflux", icd10="K21.9", l2="a", l1="b", score=0.7, severity="routine",
-    findings_for=("heartburn",), evidence_id="graph:starter/gerd",
-)  # fmt: skip
+GERD = ranked("gerd", 0.7, name="Acid reflux", findings_for=("heartburn",))
 
 
 @dataclass

@@ -13,7 +13,8 @@ from graphs.completeness.labels import KINDS, coverage, units
 from graphs.completeness.local import CompletenessGateLocal
 from graphs.completeness.score import GateSettings, decide, information_score
 from prompts.errors import DataError
-from tools.contract import Differential, Finding, RankedDisease
+from support.ranked import ranked
+from tools.contract import Differential, Finding
 from tools.encoders import Encoder
 from tools.knowledge_graph.lookup import KnowledgeGraph
 
@@ -26,10 +27,7 @@ VAGUE = "I don't feel well. My stomach is sore."
 
 
 def differential(margin: float, entropy: float, *findings: Finding) -> Differential:
-    first = RankedDisease(
-        disease="gerd", name="Acid reflux", icd10="K21.9", l2="a", l1="b", score=0.5 + margin / 2, severity="routine",
-        findings_for=("heartburn",), evidence_id="graph:starter/gerd",
-    )  # fmt: skip
+    first = ranked("gerd", 0.5 + margin / 2, name="Acid reflux", findings_for=("heartburn",))
     return Differential(findings=findings, ranking=(first,), margin=margin, entropy=entropy)
 
 

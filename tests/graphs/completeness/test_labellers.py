@@ -39,9 +39,10 @@ from graphs.completeness.labellers import (
 )
 from prompts.errors import DataError, InputError
 from support.annotating import many, quick_heads
+from support.ranked import ranked
 from support.tiny_medcpt import tiny_models
 from support.word_encoder import WordEncoder
-from tools.contract import Differential, Finding, RankedDisease
+from tools.contract import Differential, Finding
 from tools.encoders import Encoder
 from tools.files import sha256_of
 from tools.text.sentences import sentences
@@ -49,12 +50,7 @@ from tools.text.sentences import sentences
 TEXT = "My chest burns on day 3. It rises after supper 5. I own bicycle 9."
 LOOK = Differential(
     findings=(Finding(id="heartburn", name="heartburn", clause="My chest burns", start=0, end=14),),
-    ranking=(
-        RankedDisease(
-            disease="gerd", name="Acid reflux", icd10="K21.9", l2="a", l1="b", score=0.6, severity="routine",
-            findings_for=("heartburn",), evidence_id="graph:starter/gerd",
-        ),
-    ),
+    ranking=(ranked("gerd", 0.6, name="Acid reflux", findings_for=("heartburn",)),),
     margin=0.4, entropy=1.5,
 )  # fmt: skip
 

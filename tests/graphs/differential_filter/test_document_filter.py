@@ -14,7 +14,8 @@ from graphs.judging.key_terms import KeyTerms
 from graphs.kads.by_model import ChooserByModel
 from graphs.kads.local import SelectorInOrder
 from support.judging_models import chooses_by_words, judges_by_words, model_by
-from tools.contract import Differential, Finding, RankedDisease
+from support.ranked import ranked
+from tools.contract import Differential, Finding
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin, Status
 
@@ -27,23 +28,6 @@ def finding(name: str, present: bool | None = True, **more: object) -> Finding:
     )
 
 
-def disease(
-    id: str, name: str, score: float, zh: str = "", findings_for: tuple[str, ...] = ("dyspnoea",)
-) -> RankedDisease:
-    return RankedDisease(
-        disease=id,
-        name=name,
-        name_zh=zh,
-        icd10="J93.1",
-        l2="pleural-disease",
-        l1="respiratory",
-        score=score,
-        severity="emergency",
-        findings_for=findings_for,
-        evidence_id=f"graph:starter/{id}",
-    )
-
-
 def document(name: str, text: str, **more: object) -> Evidence:
     return Evidence.model_validate(
         {"id": f"library:{name}@0-{len(text)}", "text": text, "kind": "condition", "origin": Origin.RETRIEVED, **more}
@@ -53,8 +37,14 @@ def document(name: str, text: str, **more: object) -> Evidence:
 FINDINGS = [finding("pleuritic chest pain"), finding("breathlessness"), finding("fever", present=False)]
 DIFFERENTIAL = Differential(
     ranking=(
-        disease("spontaneous-pneumothorax", "Spontaneous pneumothorax", 0.6, "自发性气胸"),
-        disease("pneumonia", "Pneumonia", 0.2),
+        ranked(
+            "spontaneous-pneumothorax",
+            0.6,
+            name="Spontaneous pneumothorax",
+            name_zh="自发性气胸",
+            findings_for=("dyspnoea",),
+        ),
+        ranked("pneumonia", 0.2, name="Pneumonia", findings_for=("dyspnoea",)),
     )
 )
 PNEUMOTHORAX = document(

@@ -12,8 +12,9 @@ from graphs.differential_filter.contract import Stance, Verdict
 from prompts.metering import Meter, metered
 from prompts.model_settings import Budget
 from support.judging_models import model_by, reply, said
+from support.ranked import ranked
 from support.scripted_model import Request, Scripted, ScriptedModel
-from tools.contract import Differential, Finding, RankedDisease
+from tools.contract import Differential, Finding
 from tools.evidence import Evidence, Origin, Status
 
 FINDINGS = [Finding(name="cough", clause="a cough"), Finding(name="fever", clause="no fever", present=False)]
@@ -26,20 +27,7 @@ def document(name: str, text: str = "", **more: object) -> Evidence:
     )
 
 
-def disease(name: str) -> RankedDisease:
-    return RankedDisease(
-        disease=name,
-        name=name,
-        icd10="J00",
-        l2="x",
-        l1="y",
-        score=0.5,
-        severity="routine",
-        evidence_id=f"graph:s/{name}",
-    )
-
-
-DIFFERENTIAL = Differential(ranking=tuple(disease(n) for n in ("Croup", "Asthma", "Flu", "Measles", "Mumps", "Gout")))
+DIFFERENTIAL = Differential(ranking=tuple(ranked(n) for n in ("Croup", "Asthma", "Flu", "Measles", "Mumps", "Gout")))
 
 
 class Local:

@@ -14,16 +14,15 @@ from graphs.kads.by_model import BESIDE, FAR, SILENT, ChooserByModel, ChoosingSe
 from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from prompts.metering import Meter, metered
 from support.judging_models import model_by, reply, said
+from support.ranked import ranked
 from support.scripted_model import Request, Scripted, ScriptedModel
-from tools.contract import Differential, DocumentReading, Finding, Gap, RankedDisease
+from tools.contract import Differential, DocumentReading, Finding, Gap
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Found, Origin, Status
 
 WANTED = ["treatment of croup", "harms of dexamethasone"]
 ORDERED = ChoosingSettings(shuffle=False)
-DISEASE = RankedDisease(
-    disease="croup", name="Croup", icd10="J05", l2="x", l1="y", score=1, severity="routine", evidence_id="graph:s/croup"
-)
+DISEASE = ranked("croup", 1, name="Croup")
 CASE = SelectionContext(
     kind="case",
     findings=(Finding(name="cough", clause="a cough"), Finding(name="fever", clause="no fever", present=False)),

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from graphs.planning.contract import PlannedCall, ResearchView
 from graphs.planning.local import PlannerLocal, leading_terms, specific_question
 from prompts import tool_arguments
-from tools.contract import Differential, Finding, Outcome, RankedDisease
+from support.ranked import ranked
+from tools.contract import Differential, Finding, Outcome
 from tools.evidence import Evidence, Origin
 
 SCHEMAS: dict[str, type[BaseModel]] = {
@@ -26,13 +27,6 @@ QUESTION = "Do antibiotics help otherwise healthy adults with acute bronchitis?"
 KNOWN = {"library:gerd", "library:stable-angina", "library:antibiotics-acute-bronchitis"}
 
 
-def disease(id: str, score: float, *found: str) -> RankedDisease:
-    return RankedDisease(
-        disease=id, name=id.replace("-", " "), icd10="K21.9", l2="a", l1="b", score=score, severity="routine",
-        findings_for=found, evidence_id=f"graph:starter/{id}",
-    )  # fmt: skip
-
-
 FINDINGS = (
     Finding(id="cough", name="cough", clause="cough", score=0.9),
     Finding(id="heartburn", name="heartburn", clause="burning", score=0.8),
@@ -41,7 +35,11 @@ FINDINGS = (
 )
 RANKED = Differential(
     findings=FINDINGS,
-    ranking=(disease("gerd", 0.7, "heartburn"), disease("rare-thing", 0.1), disease("stable-angina", 0.05)),
+    ranking=(
+        ranked("gerd", 0.7, findings_for=("heartburn",)),
+        ranked("rare-thing", 0.1, name="rare thing"),
+        ranked("stable-angina", 0.05, name="stable angina"),
+    ),
 )
 
 
@@ -109,7 +107,7 @@ def test_gaps_are_filled_once_what_was_found_has_been_read() -> None:
 
 
 def test_without_such_documents_the_best_ones_found_are_read() -> None:
-    only_rare = Differential(ranking=(disease("rare-thing", 0.9),))
+    only_rare = Differential(ranking=(ranked("rare-thing", 0.9, name="rare thing"),))
     found = (evidence("library:gerd@0-4"), evidence("pubmed:1@0-4"), evidence("library:gerd@9-13"))
     calls = plan(view("case", 2, differential=only_rare, evidence=found))
     assert calls[0].arguments["documents"] == ["library:gerd"]
