@@ -98,9 +98,9 @@ class Towers(nn.Module):
         return halves | {n: weights[n].astype(np.float32) for n in ("cheap", "scale")}
 
 
-def train_answering(out: Path, tell: Callable[[str], None], settings: Settings | None = None) -> None:
+def train_answering(out: Path, tell: Callable[[str], None]) -> None:
     """Train on all pages but some, say what the head does with these, then train on all and write the weights."""
-    settings = settings or Settings()
+    settings = Settings()
     torch.set_num_threads(1)  # the same file again
     pages = library()
     rows = questions(pages, settings)

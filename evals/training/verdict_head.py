@@ -177,18 +177,13 @@ def fitted(questions: Sequence[Weighed], settings: Settings) -> Fitted:
     return Fitted(mean, scale, tuple(made))
 
 
-def train_verdicts(
-    out: Path,
-    settings: Settings | None = None,
-    tell: Callable[[str], None] = print,
-    questions: Sequence[Weighed] | None = None,
-) -> None:
+def train_verdicts(out: Path, tell: Callable[[str], None], questions: Sequence[Weighed] | None = None) -> None:
     """Train on all development questions and write the weights; first tell what questions on unseen pages would get.
 
     Args:
         questions: as `gathered` gives them, where they were gathered before.
     """
-    own = settings or Settings()
+    own = Settings()
     rows = questions if questions is not None else list(gathered(read_jsonl(CLOSED, ClosedQuestion), tell))
     known = list(as_known(own.known, own.seed))
     tell(held_out(rows, own, known))
