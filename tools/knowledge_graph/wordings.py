@@ -350,9 +350,11 @@ class EnglishWordings:
         return bool(((together >= JOINED) & (together > alone + BOTH)).any())
 
     def _allowed(self, unit: Unit, lexical: Matrix) -> NDArray[np.bool_]:
-        """Which wordings may match at all: ``no appetite`` is a loss of appetite, and denies no finding."""
+        """Which wordings may match at all: ``no appetite`` is a loss of appetite, and denies no finding; ``TSH normal``
+        is no suppressed one."""
         if unit.negated:
-            return np.asarray(self._deficit | (self._negative & (lexical >= CONTAINED)))
+            plainly = self._negative & (lexical >= CONTAINED)
+            return np.asarray(plainly if NORMAL.search(unit.text) else self._deficit | plainly)
         if unit.denied and not unit.negative:
             return np.asarray(~(self._negative | self._deficit))
         return np.asarray(~self._negative | unit.negative)

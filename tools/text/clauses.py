@@ -126,6 +126,25 @@ _FOR_A_TIME = re.compile(
     r"\b(?:for|since|in)\b[^,;]*\b(?:hours?|days?|nights?|weeks?|months?|years?|yesterday|last|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.IGNORECASE,
 )
+# ours: what is examined or measured, as an item of a list of which the last alone says how all are: "power, reflexes and
+# sensation normal", "prolactin and TSH raised"
+_EXAMINED = re.compile(
+    r"\W*(?:(?:the|his|her|my|serum|plasma|free|peripheral|foot|deep tendon|visual|cranial|muscle|renal|kidney|liver|thyroid|"
+    r"bone|urine|blood|heart|chest|vital|bowel|breath)\s)*"
+    r"(?:power|strength|tone|reflex(?:es)?|sensation|coordination|gait|pulses?|perfusion|pupils?|fundi|fields|acuity|vision|"
+    r"hearing|drums?|eardrums?|nerves?|movements?|function(?: tests?)?|sounds?|signs?|obs|observations|CXR|ECG|EEG|echo|CT|MRI|"
+    r"x-?rays?|ultrasound|USS|dipstick|urine|bloods?|FBC|CBC|U&?Es?|LFTs?|TFTs?|TSH|T3|T4|B12|vitamin B12|folate|ferritin|"
+    r"iron|Hb|ha?emoglobin|platelets|WCC|CRP|ESR|sodium|potassium|calcium|phosphate|magnesium|urea|creatinine|glucose|"
+    r"HbA1c|albumin|bilirubin|ALT|AST|ALP|GGT|amylase|lipase|CK|troponin|D-?dimer|lactate|prolactin|LH|FSH|oestradiol|"
+    r"estradiol|testosterone|cortisol|PTH|uric acid|urate|lipids|cholesterol|clotting|INR|APTT|ANA|dsDNA|RF|ANCA|"
+    r"throat|ears?|lungs|abdomen|skin|speech|memory|appetite|sleep|bowels|weight|temperature|BP|blood pressure|joints)\W*",
+    re.IGNORECASE,
+)
+_SAID_OF_ALL = re.compile(
+    r"(?<=\w)\s((?:(?:is|are|was|were|all|both|otherwise|entirely|completely|within|also|then|still)\s)*"
+    r"(?:normal|unremarkable|intact|negative|ok|fine|NAD|limits|raised|elevated|high|low|reduced|absent))\W*$",
+    re.IGNORECASE,
+)
 BARE_SITE = 4  # Chinese characters in front of a negation that only say where; ours
 SHORT = 4  # words of a bare item in a list of denials; ours
 
@@ -226,6 +245,22 @@ def _goes_on(sentence: str, pieces: list[Piece], i: int) -> bool:
 def _listed(pieces: list[Piece], i: int) -> bool:
     """Whether a piece is an item of a list that "or" closes."""
     return next((p.joint for p in pieces[i + 1 :] if p.joint != ","), "") in ("or", "nor")
+
+
+def _said_of_all(sentence: str, pieces: Sequence[Piece]) -> list[str]:
+    """For each piece of an English sentence the words that the last item of its list says of all; "" for none."""
+    out = [""] * len(pieces)
+    for last in range(len(pieces) - 1, 0, -1):
+        said = _SAID_OF_ALL.search(sentence[pieces[last].start : pieces[last].end])
+        if said is None or pieces[last].joint not in ("and", "or"):
+            continue
+        for n in range(last - 1, -1, -1):
+            if not _EXAMINED.fullmatch(sentence[pieces[n].start : pieces[n].end]):
+                break
+            out[n] = said[1]
+            if pieces[n].joint != ",":
+                break
+    return out
 
 
 def _as_it_should_be(words: str) -> bool:
@@ -366,7 +401,8 @@ def _of_sentence(
     chinese = language_of(told) == "zh"
     found_pieces = pieces(masked, chinese)
     past = other = False
-    for piece, absent in zip(found_pieces, denied(masked, found_pieces, chinese), strict=True):
+    shared = [""] * len(found_pieces) if chinese else _said_of_all(masked, found_pieces)
+    for piece, said, absent in zip(found_pieces, shared, denied(masked, found_pieces, chinese), strict=True):
         words = masked[piece.start : piece.end]
         if absent is None:
             continue
@@ -377,7 +413,7 @@ def _of_sentence(
             or (other and not _NEW_SUBJECT.match(words))
         )
         where = Span(sentence.start + piece.start, sentence.start + piece.end)
-        clause = _understand(text, where, number, absent, past, other)
+        clause = _understand(text, where, number, absent or bool(negation.TRAILING.search(said)), past, other, said)
         noted = any(start <= piece.start and piece.end <= end for start, end in reactions)
         found.append(replace(clause, past=True, allergy=True) if noted else clause)
     return _with_sites(text, sorted(found, key=lambda c: (c.start, c.end)), where_before)
@@ -408,9 +444,12 @@ def _signs(sentence: str) -> str:
     return re.sub(r"[（(][+＋][)）]", there, sentence)
 
 
-def _understand(text: str, where: Span, number: int, absent: bool, past: bool, other: bool) -> Clause:
+def _understand(
+    text: str, where: Span, number: int, absent: bool, past: bool, other: bool, said: str = ""
+) -> Clause:
+    """The clause of some characters; ``said`` is what the end of their list says of all (`_said_of_all`)."""
     words = where.of(text)
-    told = expand(mended(words), text)
+    told = expand(mended(f"{words} {said}".rstrip()), text)
     lasting = negation.as_going_on(told)
     if lasting != told:
         told, absent = lasting, False
