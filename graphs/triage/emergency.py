@@ -6,14 +6,14 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphs.triage.contract import Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.facts import Fact, changes_in, text_of
 from tools.medicines.names import medicines_in
-from tools.reading.messages import PLAINLY, emergency_chance, emergency_in, sorted_as
+from tools.reading.messages import PLAINLY, emergency_chance, emergency_in, is_long, sorted_as
 from tools.text import questions
 from tools.text.clauses import Clause, clauses, patient_in
 from tools.text.demographics import read_person
@@ -28,6 +28,10 @@ UNNAMED = "emergency"  # code of one that is like examples of several
 NAMED = 0.6
 BESIDE_NUMBERS = 0.8  # ours: the same where numbers or plain words show an emergency already
 ADVISED = 0.5  # ours: the same of what to do
+Grave = Callable[[str], float]
+"""How much of the belief in what explains a text is in emergencies, 0..1."""
+WEIGHS = 5.0  # ours: log-odds that all of it adds
+FAINTLY = 0.005  # ours: probability below which it would change nothing
 VIGNETTE = re.compile(
     r"^\W*(?:(?:an? |the )(?:[\w-]+ ){0,4}(?:man|woman|patient|boy|girl|child|infant|baby|male|female|\S*-old)\b|"
     r"患者|病人|患儿|产妇|孕妇|[男女](?:性|[，,])|"
@@ -71,23 +75,31 @@ class Emergencies(NamedTuple):
     only: dict[str, dict[str, Any]]
 
 
-def red_flags(text: str, language: str, *, alone: bool = True, exam: bool = False) -> tuple[RedFlag, ...]:
+def red_flags(
+    text: str, language: str, *, alone: bool = True, exam: bool = False, grave: Grave | None = None
+) -> tuple[RedFlag, ...]:
     """The emergencies that a message shows, worded in ``language``: by its numbers, its words, and what it tells.
 
     Args:
         alone: nothing was said before. exam: options are given; the patient of an examination's vignette is nobody.
+        grave: how much of the belief in what explains a text is in emergencies; where the head by itself hears none,
+            it hears more by that.
     """
     if exam and VIGNETTE.match(text):
         return ()
     shown = () if exam else (*by_words(text, language), *by_numbers(text, language))
     plain = plain_of(text)
     told = without_harmless(plain)
-    heard = emergency_in(plain, alone=alone and not exam) if told and not is_steady(text) else None
-    if heard is None or (told != plain and emergency_in(told, alone=alone and not exam) is None):
+    hear = partial(emergency_in, alone=alone and not exam)
+    heard = hear(plain) if told and not is_steady(text) else None
+    if heard is None and told and not is_steady(text) and not shown and alone and grave is not None:
+        hear = partial(hear, beside=beside(plain, grave))
+        heard = hear(plain)
+    if heard is None or (told != plain and hear(told) is None):
         return shown
     worded = without_normal(told)
     if worded != told:
-        heard = emergency_in(worded, alone=alone and not exam) if worded else None
+        heard = hear(worded) if worded else None
         if heard is None:
             return shown
         told = worded
@@ -95,6 +107,13 @@ def red_flags(text: str, language: str, *, alone: bool = True, exam: bool = Fals
     if shown and (found.code == UNNAMED or any(flag.code == found.code for flag in shown)):
         return shown
     return (found.flag(language, telling(told)), *shown)
+
+
+def beside(text: str, grave: Grave) -> float:
+    """Log-odds that what explains a text adds to what the head hears; none in a history, which is dear to read, and
+    none where the head is so sure that it would change nothing."""
+    chance = emergency_chance(text)
+    return WEIGHS * grave(text) if FAINTLY <= chance and not is_long(text) else 0.0
 
 
 def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
@@ -264,7 +283,7 @@ def alarms(text: str) -> dict[str, list[tuple[int, int]]]:
     patient = patient_in(text)
     of_now = cache(lambda value: is_of_now(value, text, patient))
     told: dict[str, list[Value]] = {}
-    for value in values(text):
+    for value in values(text, quiet=True):
         told.setdefault(value.measure, []).append(value)
     found: dict[str, list[tuple[int, int]]] = {}
     for flag in _rules()["flags"]:
