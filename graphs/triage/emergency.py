@@ -17,7 +17,7 @@ from tools.reading.messages import PLAINLY, emergency_chance, emergency_in, is_l
 from tools.text import questions
 from tools.text.clauses import Clause, clauses, patient_in
 from tools.text.demographics import read_person
-from tools.text.measures import ADULT, Value, is_of_now, readings, values
+from tools.text.measures import ADULT, Value, is_of_now, is_usual, readings, values
 from tools.text.negation import chinese_negation, negations, verbal_negation
 from tools.yaml_files import read_yaml
 
@@ -149,9 +149,11 @@ def plain_of(text: str) -> str:
 def without_normal(text: str) -> str:
     """A message without the values that are surely as they should be, which raise no emergency and name none; "" where
     it tells nothing but these."""
-    as_it_should = [r for r in readings(text, read_person(text), patient_in(text)) if r.words and not r.present]
-    for reading in sorted(set(as_it_should), key=lambda r: -r.start):
-        text = text[: reading.start] + text[reading.end :]
+    told = readings(text, read_person(text), patient_in(text))
+    normal = {(r.start, r.end) for r in told if r.words and not r.present}
+    normal |= {(v.start, v.end) for v in values(text, quiet=True) if is_usual(v)}
+    for start, end in sorted(normal, reverse=True):
+        text = text[:start] + text[end:]
     return GAPS.sub(lambda m: m[1], text).strip(" ,;，；、") if any(map(str.isalnum, text)) else ""
 
 
