@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from graphs.triage.contract import Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.facts import Fact, changes_in, text_of
 from tools.medicines.names import medicines_in
-from tools.reading.messages import PLAINLY, emergency_chance, emergency_in, is_long, sorted_as
+from tools.reading.messages import PLAINLY, WORDS, emergency_chance, emergency_in, sorted_as
 from tools.text import questions
 from tools.text.clauses import Clause, clauses, patient_in
 from tools.text.demographics import read_person
@@ -31,6 +31,7 @@ ADVISED = 0.5  # ours: the same of what to do
 Grave = Callable[[str], float]
 """How much of the belief in what explains a text is in emergencies, 0..1."""
 WEIGHS = 5.0  # ours: log-odds that all of it adds
+LONGEST = 200  # ours: words, or pairs of Chinese characters, of a text that is so read
 FAINTLY = 0.005  # ours: probability below which it would change nothing
 VIGNETTE = re.compile(
     r"^\W*(?:(?:an? |the )(?:[\w-]+ ){0,4}(?:man|woman|patient|boy|girl|child|infant|baby|male|female|\S*-old)\b|"
@@ -110,10 +111,10 @@ def red_flags(
 
 
 def beside(text: str, grave: Grave) -> float:
-    """Log-odds that what explains a text adds to what the head hears; none in a history, which is dear to read, and
-    none where the head is so sure that it would change nothing."""
-    chance = emergency_chance(text)
-    return WEIGHS * grave(text) if FAINTLY <= chance and not is_long(text) else 0.0
+    """Log-odds that what explains a text adds to what the head hears; none in a long history, which is dear to read,
+    and none where the head is so sure that it would change nothing."""
+    read = FAINTLY <= emergency_chance(text) and len(WORDS.findall(text)) <= LONGEST
+    return WEIGHS * grave(text) if read else 0.0
 
 
 def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
@@ -124,6 +125,7 @@ def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
     for line in _rules()["told"]:
         beside = ("with" not in line or _tells(text, line["with"])) and not (line.get("recent") and _is_dated(text))
         beside = beside and not ("without" in line and _rules()["words"][line["without"]].search(text))
+        beside = beside and not (line.get("of_patient") and not sorted_as(text).patient)
         if line["code"] not in found and beside and (said := _says(text, line["words"])):
             found[line["code"]] = said
     return tuple(emergencies().named[code].flag(language, _quoted([said])) for code, said in found.items())

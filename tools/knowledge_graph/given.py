@@ -124,13 +124,13 @@ class GivenReader:
         for clause in told:
             if clause.present is not True or clause.past or clause.other or clause.allergy or is_question(clause.text):
                 continue
-            for written, diseases in self._named(clause.told):
+            for written in self._names.diseases_named(clause.told):
                 before, _, after = clause.told.lower().partition(written.lower())
                 short = len(written) < (SPELT_ZH if HAN.search(written) else SPELT)
                 if short or written.lower() in self._complaints or _GUESSED.search(before) or _GONE.search(before):
                     continue
                 if not (_LONG.search(after) or _DATED.search(after)):
-                    found |= {disease: Given(disease, clause, True) for disease in diseases}
+                    found |= {d: Given(d, clause, True) for d in self._names.diseases_in(written)}
         return list(found.values())
 
     def _named(self, text: str) -> Iterator[tuple[str, list[str]]]:
