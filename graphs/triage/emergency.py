@@ -30,7 +30,9 @@ BESIDE_NUMBERS = 0.8  # ours: the same where numbers or plain words show an emer
 ADVISED = 0.5  # ours: the same of what to do
 Grave = Callable[[str], float]
 """How much of the belief in what explains a text is in emergencies, 0..1."""
-WEIGHS = 5.0  # ours: log-odds that all of it adds
+# ours: log-odds that all of it adds; of 450 written look-alikes it flags one more, of 350 calm cases 4, and of 181
+# emergencies of clinicians it finds 11 more
+WEIGHS = 6.0
 LONGEST = 200  # ours: words, or pairs of Chinese characters, of a text that is so read
 FAINTLY = 0.005  # ours: probability below which it would change nothing
 VIGNETTE = re.compile(

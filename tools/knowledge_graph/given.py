@@ -66,12 +66,12 @@ _GUESSED = re.compile(
 )
 # What names a disease by the way: as one that was, or that is looked for
 _GONE = re.compile(
-    r"\b(?:previous\w*|prior|past|history|h/o|hx|after|since|following|post|recover\w*|resolved|repaired|review|clinic|"
+    r"\b(?:known|previous\w*|prior|past|history|h/o|hx|after|since|following|post|recover\w*|resolved|repaired|review|clinic|"
     r"follow|surveillance|teaching|about|describe|explain|discuss|management|manage|prevent\w*|prophyla\w*|died|survived)\b|"
     r"既往|曾|史|术后|预防|筛查|讲|介绍",
     re.IGNORECASE,
 )
-_DATED = re.compile(r"\b(?:19|20)\d\d\b|\b(?:resolved|treated|repaired|cured|in remission|survivor|review|clinic)\b|已愈|治愈")
+_DATED = re.compile(r"\b(?:19|20)\d\d\b|\b(?:resolved|treated|repaired|cured|recovered|in remission|survivor|review|clinic)\b|已愈|治愈")
 _WORD = re.compile(r"[A-Za-z]{6,}")
 
 
@@ -121,6 +121,7 @@ class GivenReader:
         """The diseases that clauses of now name, in full and not as a guess or by the way: "status epilepticus for 25
         minutes", "has complete heart block"."""
         found: dict[str, Given] = {}
+        dated = {clause.sentence for clause in told if _DATED.search(clause.text)}
         for clause in told:
             if clause.present is not True or clause.past or clause.other or clause.allergy or is_question(clause.text):
                 continue
@@ -129,7 +130,7 @@ class GivenReader:
                 short = len(written) < (SPELT_ZH if HAN.search(written) else SPELT)
                 if short or written.lower() in self._complaints or _GUESSED.search(before) or _GONE.search(before):
                     continue
-                if not (_LONG.search(after) or _DATED.search(after)):
+                if not _LONG.search(after) and clause.sentence not in dated:
                     found |= {d: Given(d, clause, True) for d in self._names.diseases_in(written)}
         return list(found.values())
 

@@ -475,10 +475,11 @@ class KnowledgeGraph:
 
     def grave_share(self, case: str) -> float:
         """How much of the belief in what explains a case is in emergencies, 0..1, of the likeliest diseases; all of it
-        where the case gives one as its diagnosis of now, none where nothing is read."""
+        where the case names one that comes fast, none where nothing is read."""
         read = self.read(case)
-        grave = {d.id for d in self.graph.diseases if d.severity == GRAVEST}
-        if any(one.disease in grave for one in self._given.named(read.told)):
+        grave = {d.id: d for d in self.graph.diseases if d.severity == GRAVEST}
+        named = [grave[one.disease] for one in self._given.named(read.told) if one.disease in grave]
+        if any(SLOW.isdisjoint(edge.onset for edge in disease.manifestations) for disease in named):
             return 1.0
         if not read.standing.seen:
             return 0.0
@@ -535,6 +536,7 @@ class KnowledgeGraph:
 
 
 GRAVEST = "emergency"  # the severity of a disease that is one
+SLOW = frozenset({"weeks", "months"})  # onsets of a disease that one may have for long before it is an emergency
 LIKELIEST = 10  # ours: diseases whose belief is looked at
 CITED = 5  # ours: diseases whose entries come with a look-up as evidence
 CITED_SHARE = 0.01  # ours: less belief than this is no reason to cite an entry
