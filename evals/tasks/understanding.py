@@ -111,9 +111,7 @@ def run(context: TaskContext) -> list[Figure]:
     encoder = open_encoder(context.settings, context.home)
     library = starter_library(context, encoder)
     graph = KnowledgeGraph(encoder, context.home.indexes)
-    triage = TriageLocal(
-        LibraryDocuments(library).on_subject, Names(graph.graph).diseases_in, grave=graph.grave_share
-    )
+    triage = TriageLocal(LibraryDocuments(library).on_subject, Names(graph.graph).diseases_in, grave=graph.grave_share)
 
     def decided(name: str, texts: Sequence[str]) -> list[TriageDecision]:
         return [triage.decide_now(text, SessionView()) for text in context.each(texts, name)]

@@ -54,7 +54,7 @@ _BEHIND = re.compile(
     r"\b(?:today|yesterday|\w+\s+(?:hours?|days?)\s+ago|this\s+week|last\s+week)\b|第[一二三四五六七八九十\d]+[天日]|治疗)",
     re.IGNORECASE,
 )
-SPELT, SPELT_ZH = 8, 4  # ours: letters of a name from which it can hardly be an everyday word or a short form
+SPELT, SPELT_ZH = 8, 3  # ours: letters of a name from which it can hardly be an everyday word or a short form
 _LONG = re.compile(r"\b(?:years?|months?)\s+ago\b|\blast\s+year\b|年前|月前", re.IGNORECASE)
 # What takes a diagnosis back to a guess, or names somebody else's or a mere likeness
 _GUESSED = re.compile(
@@ -71,7 +71,11 @@ _GONE = re.compile(
     r"既往|曾|史|术后|预防|筛查|讲|介绍",
     re.IGNORECASE,
 )
-_DATED = re.compile(r"\b(?:19|20)\d\d\b|\b(?:resolved|treated|repaired|cured|recovered|in remission|survivor|review|clinic)\b|已愈|治愈")
+_DATED = re.compile(
+    r"\b(?:19|20)\d\d\b|\b(?:resolved|treated|repaired|cured|recovered|in remission|survivor|review|"
+    r"clinic)\b|已愈|治愈",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[A-Za-z]{6,}")
 
 
