@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from graphs.triage.contract import Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.facts import Fact, changes_in, text_of
 from tools.medicines.names import medicines_in
-from tools.reading.messages import PLAINLY, WORDS, emergency_chance, emergency_in, sorted_as
+from tools.reading.messages import PATIENT, PLAINLY, WORDS, emergency_chance, emergency_in, sorted_as
 from tools.text import questions
 from tools.text.clauses import Clause, clauses, patient_in
 from tools.text.demographics import read_person
@@ -34,6 +34,7 @@ Grave = Callable[[str], float]
 # and at most five of 350 cases, some of which are emergencies
 WEIGHS = 6.0
 LONGEST = 200  # ours: words, or pairs of Chinese characters, of a text that is so read
+OF_PATIENT = 0.1  # ours: probability from which terse words of a clinician may be about a patient
 FAINTLY = 0.002  # ours: probability below which it would change nothing
 VIGNETTE = re.compile(
     r"^\W*(?:(?:an? |the )(?:[\w-]+ ){0,4}(?:man|woman|patient|boy|girl|child|infant|baby|male|female|\S*-old)\b|"
@@ -127,7 +128,7 @@ def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
     for line in _rules()["told"]:
         beside = ("with" not in line or _tells(text, line["with"])) and not (line.get("recent") and _is_dated(text))
         beside = beside and not ("without" in line and _rules()["words"][line["without"]].search(text))
-        beside = beside and not (line.get("of_patient") and not sorted_as(text).patient)
+        beside = beside and not (line.get("of_patient") and sorted_as(text).of(*PATIENT) < OF_PATIENT)
         if line["code"] not in found and beside and (said := _says(text, line["words"])):
             found[line["code"]] = said
     return tuple(emergencies().named[code].flag(language, _quoted([said])) for code, said in found.items())
