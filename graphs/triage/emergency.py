@@ -126,6 +126,8 @@ def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
         return ()  # "Do such tablets make people want to die?"
     found: dict[str, str] = {}
     for line in _rules()["told"]:
+        if _rules()["words"][line["words"]].search(text) is None:
+            continue
         beside = ("with" not in line or _tells(text, line["with"])) and not (line.get("recent") and _is_dated(text))
         beside = beside and not ("without" in line and _rules()["words"][line["without"]].search(text))
         beside = beside and not (line.get("of_patient") and sorted_as(text).of(*PATIENT) < OF_PATIENT)
