@@ -153,6 +153,7 @@ def assemble(
             InEnglish(names.found_in, library.by_words),
             graph.stated,
             hypotheses=models is not None and models.judged_by_model("answer"),
+            grave=graph.grave_share,
         ),
         gate=open_gate(settings.gate, encoder),
         planner=planner(settings, PlannerLocal(documents.holds)),

@@ -162,10 +162,10 @@ class Interview:
     """
 
     def __init__(self, graph: KnowledgeGraph, case: str) -> None:
-        self._graph, self._triage = graph, TriageLocal(findings=graph.stated)
+        self._graph, self._triage = graph, TriageLocal(findings=graph.stated, grave=graph.grave_share)
         self._facts, self._turn, self.language = facts_of(case, 1), 1, language_of(case)
         self._known: list[Finding] = []
-        self.emergency: tuple[RedFlag, ...] = red_flags(case, self.language)
+        self.emergency: tuple[RedFlag, ...] = red_flags(case, self.language, grave=graph.grave_share)
         self.differential: Differential = self._ranked()
 
     @property

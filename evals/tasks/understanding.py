@@ -72,7 +72,6 @@ from graphs.triage.emergency import by_numbers
 from graphs.triage.facts import facts_of
 from graphs.triage.local import TriageLocal
 from tools.contract import Finding
-from tools.knowledge_graph.loader import STARTER, read_graph
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.names import Names
 from tools.reading import corpus
@@ -111,7 +110,8 @@ def run(context: TaskContext) -> list[Figure]:
     """Read every message of every file that is there."""
     encoder = open_encoder(context.settings, context.home)
     library = starter_library(context, encoder)
-    triage = TriageLocal(LibraryDocuments(library).on_subject, Names(read_graph(STARTER)).diseases_in)
+    graph = KnowledgeGraph(encoder, context.home.indexes)
+    triage = TriageLocal(LibraryDocuments(library).on_subject, Names(graph.graph).diseases_in, grave=graph.grave_share)
 
     def decided(name: str, texts: Sequence[str]) -> list[TriageDecision]:
         return [triage.decide_now(text, SessionView()) for text in context.each(texts, name)]
@@ -151,7 +151,6 @@ def run(context: TaskContext) -> list[Figure]:
     out += turn_figures([(row, triage.decide_now(row.text, view_of(row))) for row in context.each(turns, "turns")])
     talks = context.sample(read_jsonl(ADDITIONS, Dialogue))
     out += kept_figures([(row, final_case(triage, row.messages)) for row in context.each(talks, "additions")])
-    graph = KnowledgeGraph(encoder, context.home.indexes)
     out += finding_figures(context, graph)
     return out + (patient_figures(context, graph) if context.has(TEXTS, CODES, STATEMENTS) else [])
 

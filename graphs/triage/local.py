@@ -19,7 +19,7 @@ from graphs.triage.asked import (
     stand_alone,
 )
 from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDecision
-from graphs.triage.emergency import VIGNETTE, emergencies, merged, red_flags
+from graphs.triage.emergency import VIGNETTE, Grave, emergencies, merged, red_flags
 from graphs.triage.facts import (
     Fact,
     extend,
@@ -275,6 +275,7 @@ class TriageLocal:
         findings: ids of the findings that a text states; None reads a yes as a yes whatever follows it.
         hypotheses: a patient's story that ends in whether it is a disease is a case, as a model answers it; else one
             that reads as a question of evidence is that.
+        grave: how much of the belief in what explains a text is in emergencies; None asks for none.
     """
 
     def __init__(
@@ -285,8 +286,9 @@ class TriageLocal:
         findings: Findings | None = None,
         *,
         hypotheses: bool = False,
+        grave: Grave | None = None,
     ) -> None:
-        self._findings, self._hypotheses = findings, hypotheses
+        self._findings, self._hypotheses, self._grave = findings, hypotheses, grave
         self._on_subject = on_subject
         self._diseases = diseases
         self._english = english
@@ -340,9 +342,9 @@ class TriageLocal:
         if verdict.explain is not None:
             flags = red_flags(session.case, language) if verdict.explain.of_case else ()
             return decision_of(verdict, language, turn, flags)
-        flags = red_flags(text, language, alone=not session.case)
+        flags = red_flags(text, language, alone=not session.case, grave=None if verdict.warned else self._grave)
         if turn.facts and turn.question != text:
-            flags = merged(flags, red_flags(turn.question, language))
+            flags = merged(flags, red_flags(turn.question, language, grave=self._grave))
         if flags and verdict.kind is not Kind.CASE and not verdict.warned:  # a warning is told beside the emergency
             verdict = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}")
             turn = case_turn(text, session)

@@ -19,6 +19,7 @@ from tools.knowledge_graph.observations import Reading
 from tools.knowledge_graph.ranking import Ranker
 from tools.knowledge_graph.schema import Graph
 from tools.text.clauses import Clause
+from tools.text.language import HAN
 from tools.text.questions import is_question
 
 KNOWN = 2.5  # ours: what a known disease gains in log-score where it accounts for a complaint of now
@@ -53,6 +54,7 @@ _BEHIND = re.compile(
     r"\b(?:today|yesterday|\w+\s+(?:hours?|days?)\s+ago|this\s+week|last\s+week)\b|第[一二三四五六七八九十\d]+[天日]|治疗)",
     re.IGNORECASE,
 )
+SPELT, SPELT_ZH = 8, 3  # ours: letters of a name from which it can hardly be an everyday word or a short form
 _LONG = re.compile(r"\b(?:years?|months?)\s+ago\b|\blast\s+year\b|年前|月前", re.IGNORECASE)
 # What takes a diagnosis back to a guess, or names somebody else's or a mere likeness
 _GUESSED = re.compile(
@@ -60,6 +62,18 @@ _GUESSED = re.compile(
     r"convinced|if|whether|rule|query|like|similar|symptoms?|signs?|risk|contact|exposed|exposure|someone|tested|screen\w*|"
     r"vaccin\w*|family|consistent|differential|compatible|versus|vs|not|no|never|without|post|had|who|people|patients)\b|"
     r"怀疑|担心|会不会|是不是|可能|疑|怕|类似|家族|接触|没有|无|否认|排除|吗",
+    re.IGNORECASE,
+)
+# What names a disease by the way: as one that was, or that is looked for
+_GONE = re.compile(
+    r"\b(?:known|previous\w*|prior|past|history|h/o|hx|after|since|following|post|recover\w*|resolved|repaired|review|clinic|"
+    r"follow|surveillance|teaching|about|describe|explain|discuss|management|manage|prevent\w*|prophyla\w*|died|survived)\b|"
+    r"既往|曾|史|术后|预防|筛查|讲|介绍",
+    re.IGNORECASE,
+)
+_DATED = re.compile(
+    r"\b(?:19|20)\d\d\b|\b(?:resolved|treated|repaired|cured|recovered|in remission|survivor|review|"
+    r"clinic)\b|已愈|治愈",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[A-Za-z]{6,}")
@@ -106,6 +120,23 @@ class GivenReader:
                 for disease in diseases:
                     found.setdefault(disease, Given(disease, clause, now))
         return list(found.values())[:MOST]
+
+    def named(self, told: Sequence[Clause]) -> list[Given]:
+        """The diseases that clauses of now name, in full and not as a guess or by the way: "status epilepticus for 25
+        minutes", "has complete heart block"."""
+        found: dict[str, Given] = {}
+        dated = {clause.sentence for clause in told if _DATED.search(clause.text)}
+        for clause in told:
+            if clause.present is not True or clause.past or clause.other or clause.allergy or is_question(clause.text):
+                continue
+            for written in self._names.diseases_named(clause.told):
+                before, _, after = clause.told.lower().partition(written.lower())
+                short = len(written) < (SPELT_ZH if HAN.search(written) else SPELT)
+                if short or written.lower() in self._complaints or _GUESSED.search(before) or _GONE.search(before):
+                    continue
+                if not _LONG.search(after) and clause.sentence not in dated:
+                    found |= {d: Given(d, clause, True) for d in self._names.diseases_in(written)}
+        return list(found.values())
 
     def _named(self, text: str) -> Iterator[tuple[str, list[str]]]:
         """The diseases that a text names, as written, with their ids; the acute one where its bare name is written."""

@@ -473,6 +473,19 @@ class KnowledgeGraph:
         """Array (diseases,): shares of belief in the graph's order, summing to 1."""
         return self._ranker.scores(standing.seen, standing.person)
 
+    def grave_share(self, case: str) -> float:
+        """How much of the belief in what explains a case is in emergencies, 0..1, of the likeliest diseases; all of it
+        where the case names one that comes fast, none where nothing is read."""
+        read = self.read(case)
+        grave = {d.id: d for d in self.graph.diseases if d.severity == GRAVEST}
+        named = [grave[one.disease] for one in self._given.named(read.told) if one.disease in grave]
+        if any(SLOW.isdisjoint(edge.onset for edge in disease.manifestations) for disease in named):
+            return 1.0
+        if not read.standing.seen:
+            return 0.0
+        shares = self.shares(read.standing)
+        return float(sum(shares[d] for d in np.argsort(-shares)[:LIKELIEST] if self.graph.diseases[d].id in grave))
+
     def evidence_for(self, disease_id: str, language: str = "en", record: str = "") -> Evidence:
         """The graph's entry on a disease, a record of a diagnosis that only records have; InputError for another id."""
         records = self.record_ranking() if disease_id.startswith(OWN) else None
@@ -522,6 +535,9 @@ class KnowledgeGraph:
         return sorted(f for f, present in best.items() if present is not False)
 
 
+GRAVEST = "emergency"  # the severity of a disease that is one
+SLOW = frozenset({"weeks", "months"})  # onsets of a disease that one may have for long before it is an emergency
+LIKELIEST = 10  # ours: diseases whose belief is looked at
 CITED = 5  # ours: diseases whose entries come with a look-up as evidence
 CITED_SHARE = 0.01  # ours: less belief than this is no reason to cite an entry
 

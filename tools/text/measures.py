@@ -118,7 +118,8 @@ def with_directions(text: str) -> str:
 
 
 def values(text: str, *, quiet: bool = False) -> Iterator[Value]:
-    """Every number of a measure, whoever's and whenever it was; with ``quiet`` also of those for calculators alone."""
+    """Every number of a measure, whoever's and whenever it was; with ``quiet`` also of those for
+    calculators and red flags alone."""
     if not any(c.isdigit() for c in text):
         return
     for name, measure in measures().items():
@@ -194,6 +195,12 @@ def is_of_now(value: Value, text: str, patient: str = "") -> bool:
         fluids = list(FLUID.finditer(before))
         return not (URINE.search(piece) or (fluids and not BLOOD.search(before, fluids[-1].end())))
     return True
+
+
+def is_usual(value: Value) -> bool:
+    """Whether a number lies where it raises no emergency, by the measures that say so."""
+    least, most = measures()[value.measure].get("usual", (1, 0))
+    return bool(least <= value.number <= most)
 
 
 def _shown(number: float, one: Mapping[str, Any], sex: str | None) -> bool | None:

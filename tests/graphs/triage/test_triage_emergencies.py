@@ -422,3 +422,51 @@ def test_a_chinese_message_that_names_the_patient_first_alarms_as_without(text: 
 )
 def test_what_such_a_message_denies_or_tells_of_years_does_not(text: str) -> None:
     assert not {"heart_attack", "meningitis"} & codes(text, "zh")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("64F, asystole on arrival of the crew, CPR in progress", "cardiac_arrest"),
+        ("Delivery suite: shoulder dystocia, head out for three minutes", "emergency"),
+        ("Boy with asthma since infancy, today he cannot finish sentences", "breathing_failure"),
+        ("Sudden slurred speech and a weak left arm in a 70-year-old man", "stroke"),
+        ("A newborn of 3 days is mottled and grunting", "infant"),
+        ("Diabetic man, crepitus in a spreading perineal erythema since yesterday", "tissue_infection"),
+        ("Sickle cell trait, painful erection for 6 hours", "emergency"),
+        ("Day 9 after delivery, voices tell her to smother the baby", "danger_to_others"),
+        ("Lineman with a high-voltage injury an hour ago", "burns"),
+        ("Known epilepsy, fitting without regaining consciousness between", "seizure"),
+        ("A 30-year-old farmer drank paraquat this afternoon", "poisoning"),
+        ("男，40岁，口服敌敌畏半瓶", "poisoning"),
+        ("新生儿，拒奶，反应差", "infant"),
+    ],
+)
+def test_what_clinicians_name_or_see_is_told_by_words(text: str, code: str) -> None:
+    assert code in {flag.code for flag in by_words(text, "zh" if text[0] > "一" else "en")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write a lecture on the risk of shoulder dystocia",
+        "He survived a cardiac arrest six years ago and has a defibrillator",
+        "Suppose someone had no pulse in a shop, what would the law say?",
+        "Knee crepitus for years, no redness, osteoarthritis on the film",
+        "Old stroke in 2016 with a stable right hemiparesis, annual review",
+        "我剖腹产过一次，这次子宫破裂的几率多大",
+    ],
+)
+def test_what_clinicians_name_by_the_way_is_not(text: str) -> None:
+    assert by_words(text, "zh" if text[0] > "一" else "en") == ()
+
+
+@pytest.mark.parametrize(("grave", "flagged"), [(0.0, False), (0.9, True)])
+def test_what_the_graph_makes_of_a_message_counts_beside_the_head(grave: float, flagged: bool) -> None:
+    text = "A 74-year-old woman has colicky pain, faeculent vomiting, constipation and a tender irreducible lump."
+    assert bool(red_flags(text, "en", grave=lambda _: grave)) is flagged
+    assert red_flags("Which antibiotic is given first in neutropenic sepsis?", "en", grave=lambda _: 1.0) == ()
+
+
+def test_values_that_are_as_they_should_be_raise_none() -> None:
+    assert red_flags("pH 7.40, PaCO2 5.2, bicarbonate 24 in a pre-operative blood gas.", "en") == ()

@@ -46,3 +46,18 @@ def test_what_is_guessed_past_or_anothers_is_not_given(starter_graph: KnowledgeG
 def test_a_known_disease_does_not_lead_another_complaint_nor_a_graver_disease(starter_graph: KnowledgeGraph) -> None:
     assert leader(starter_graph, "Known gout. Cough and fever for three days.") != "gout"
     assert leader(starter_graph, "Known migraine. Sudden worst headache of my life and a stiff neck.") != "migraine"
+
+
+@pytest.mark.parametrize(
+    ("case", "grave"),
+    [
+        ("A 74-year-old woman with syncope has complete heart block.", True),
+        ("Status epilepticus: twenty minutes of fitting despite lorazepam.", True),
+        ("Tender irreducible lump in the groin, faeculent vomiting, absolute constipation, colicky pain.", True),
+        ("Known abdominal aortic aneurysm of 4 cm, no pain.", False),
+        ("Anaphylaxis to a wasp sting in 2014, recovered, wants a travel vaccine.", False),
+        ("A runny nose and a mild cough for two days, eating well.", False),
+    ],
+)
+def test_belief_in_emergencies_is_told_for_triage(starter_graph: KnowledgeGraph, case: str, grave: bool) -> None:
+    assert (starter_graph.grave_share(case) > 0.5) is grave
