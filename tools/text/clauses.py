@@ -111,7 +111,7 @@ _DESCRIBED = re.compile(
 _ONE_OF_TWO = re.compile(
     r"\W*(?:(?:very|hot|red|acutely)\W+)*(?:swollen|red|hot|painful|tender|stiff|sore|puffy|itchy|bruised|weak|numb) "
     r"(?:(?:left|right|l|r|lt|rt) )?(?:knee|ankle|elbow|wrist|hip|shoulder|calf|leg|arm|thigh|foot|hand|toe|finger|thumb|"
-    r"eye|eyelid|ear|testicle|testis|breast|cheek)\W*$",
+    r"eye|eyelid|ear|testicle|testis|breast|cheek)(?:\W+(?:left|right|l|r|lt|rt))?\W*$",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"\W*(?:an?|any)\b", re.IGNORECASE)
