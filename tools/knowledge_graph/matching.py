@@ -49,7 +49,10 @@ _ONE_PART = re.compile(
 _INABILITY = re.compile(r"\b(?:unable|inability|cannot|could not|not able)\b", re.IGNORECASE)
 _LETTER = re.compile(r"\W*[A-Za-z]\W*")  # a side or a sex, which tells of no finding
 # ours: a pain of no place, which is none of a place: "no pain" denies no pain in the flank
-_BARE_PAIN = re.compile(r"\W*(?:(?:any|some|a|the|is|in|sharp|bad|severe|dull|burning|constant|mild|more|much) )*pain(?:s|ful)?\W*", re.IGNORECASE)
+_BARE_PAIN = re.compile(
+    r"\W*(?:(?:any|some|a|the|is|in|sharp|bad|severe|dull|burning|constant|mild|more|much) )*pain(?:s|ful)?\W*",
+    re.IGNORECASE,
+)
 _PAIN = re.compile(r"\b(?:pains?|\w*aches?|soreness|discomfort|cramps?)\b|[痛疼]", re.IGNORECASE)
 Matrix = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -119,7 +122,9 @@ class Matcher:
         units = [
             u
             for u in units_of(clauses)
-            if not only_when(u.text) and not _LETTER.fullmatch(u.text) and self._reader.worth_reading(u, [alone[m] for m in u.members])
+            if not only_when(u.text)
+            and not _LETTER.fullmatch(u.text)
+            and self._reader.worth_reading(u, [alone[m] for m in u.members])
         ]
         if not units:
             return []

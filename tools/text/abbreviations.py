@@ -82,8 +82,8 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         re.compile(
-            r"\bnon[- ]?(?:tender|itchy|pruritic|painful|specific|bilious|bloody|purulent|radiating|exertional|pleuritic|"
-            r"offensive|mucoid) (?=[a-z])",
+            r"\bnon[- ]?(?:tender|itchy|pruritic|painful|specific|bilious|bloody|purulent|radiating|exertional|"
+            r"pleuritic|offensive|mucoid) (?=[a-z])",
             re.IGNORECASE,
         ),
         "",

@@ -107,11 +107,11 @@ _DESCRIBED = re.compile(
     r"\W*[a-z]+ (?:hoarse|swollen|red|sore|stiff|tender|painful|dry|numb|weak|itchy|blurr(?:y|ed)|pale)\W*$",
     re.IGNORECASE,
 )
-# ours: a look of one of two parts: who denies it says "swollen joints", so that "no fever, swollen knee" tells of a knee
+# ours: how one of two parts looks: who denies it says "swollen joints", so "no fever, swollen knee" tells of a knee
 _ONE_OF_TWO = re.compile(
     r"\W*(?:(?:very|hot|red|acutely)\W+)*(?:swollen|red|hot|painful|tender|stiff|sore|puffy|itchy|bruised|weak|numb) "
-    r"(?:(?:left|right|l|r|lt|rt) )?(?:knee|ankle|elbow|wrist|hip|shoulder|calf|leg|arm|thigh|foot|hand|toe|finger|thumb|"
-    r"eye|eyelid|ear|testicle|testis|breast|cheek)(?:\W+(?:left|right|l|r|lt|rt))?\W*$",
+    r"(?:(?:left|right|l|r|lt|rt) )?(?:knee|ankle|elbow|wrist|hip|shoulder|calf|leg|arm|thigh|foot|hand|toe|finger|"
+    r"thumb|eye|eyelid|ear|testicle|testis|breast|cheek)(?:\W+(?:left|right|l|r|lt|rt))?\W*$",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"\W*(?:an?|any)\b", re.IGNORECASE)
@@ -392,8 +392,8 @@ def _of_sentence(
 
 def _with_sites(text: str, found: list[Clause], before: frozenset[str]) -> list[Clause]:
     """Clauses with the place that they share with the next ("redness and swelling of the toe" is redness of the toe),
-    or that was told before how it looks or feels, or that no lump or discharge is there; ``before``: the place of the sentences
-    before."""
+    or that was told before how it looks or feels, or that no lump or discharge is there; ``before``: the place
+    of the sentences before."""
     for at in range(len(found) - 2, -1, -1):
         clause, following = found[at], found[at + 1]
         joined = _JOINED.fullmatch(text, clause.end, following.start) and _PLACED.match(following.text)

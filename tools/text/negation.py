@@ -92,7 +92,8 @@ OTHER = re.compile(
     rf"\b(?:family history|runs? in (?:the|my|his|her) family|in (?:the|my|his|her|our) family|"
     rf"(?<!\bas )(?:my|his|her|our|their|the|a|one of (?:my|his|her|our)|two|three|"
     rf"several|both|other|close members of my|members of (?:my|the)|maternal|paternal)"
-    rf"(?: (?:\w+ ){{0,2}})?{RELATIVE}|nobody else|no one else|(?<!when )(?<!while )(?<!than )everyone (?:else|at)|someone (?:at|in|with)|"
+    rf"(?: (?:\w+ ){{0,2}})?{RELATIVE}|nobody else|no one else|"
+    rf"(?<!when )(?<!while )(?<!than )everyone (?:else|at)|someone (?:at|in|with)|"
     rf"(?:mother|father|mum|mummy|mom|dad|daddy|brother|sister|uncle|aunt|cousin|son|daughter|wife|husband|nan|granny|grandad)"
     rf" (?:has|had|with|died|also))\b|"
     rf"家族|家人|父亲|母亲|爸爸|妈妈|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|同事|同学|室友|亲戚",

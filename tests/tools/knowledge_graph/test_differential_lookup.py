@@ -101,25 +101,28 @@ def test_a_disease_that_is_never_without_a_circumstance_leads_only_where_it_is_t
 @pytest.mark.parametrize(
     ("case", "disease"),
     [
-        ("She retched all evening after too much wine, and the last vomits held fresh red blood.", "mallory-weiss-tear"),
-        ("A 20-year-old man has faintly yellow eyes when he fasts. Unconjugated bilirubin alone is raised.", "gilbert-syndrome"),
+        ("She retched all evening after too much wine. The last vomits held fresh red blood.", "mallory-weiss-tear"),
         (
-            "She is 35 weeks pregnant, has vomited for days and is jaundiced. Her glucose is low, her creatinine raised "
-            "and her blood does not clot normally.",
+            "A 20-year-old man has faintly yellow eyes when he fasts. Unconjugated bilirubin alone is raised.",
+            "gilbert-syndrome",
+        ),
+        (
+            "35 weeks pregnant, vomiting for days, jaundiced. Low glucose, raised creatinine, prolonged clotting tests.",
             "acute-fatty-liver-of-pregnancy",
         ),
-        ("The calves of my six-year-old ache at bedtime, rubbing helps, and by day he runs and plays.", "growing-pains"),
+        (
+            "The calves of my six-year-old ache at bedtime, rubbing helps, and by day he runs and plays.",
+            "growing-pains",
+        ),
         ("A tender spot where the ribs join the breastbone. It hurts when I lift things.", "costochondritis"),
         ("Our toddler was lifted by the wrist and will not use that arm since.", "pulled-elbow"),
         ("I was slapped on the ear, and now it bleeds a little and I hear badly.", "perforated-eardrum"),
         (
-            "An 80-year-old man with atrial fibrillation has sudden severe abdominal pain out of proportion to a soft "
-            "abdomen. Lactate 6, amylase 350.",
+            "80M, AF. Sudden severe abdominal pain out of proportion to a soft abdomen. Lactate 6, amylase 350.",
             "mesenteric-ischaemia",
         ),
         (
-            "For a month both her shoulders and hips have been stiff and aching in the morning. She is 74 and has trouble "
-            "rising from a chair. Her ESR is 80.",
+            "She is 74. Shoulders and hips stiff each morning, trouble rising from a chair, ESR 80.",
             "polymyalgia-rheumatica",
         ),
     ],
