@@ -103,11 +103,11 @@ def test_a_disease_that_is_never_without_a_circumstance_leads_only_where_it_is_t
     [
         ("She retched all evening after too much wine. The last vomits held fresh red blood.", "mallory-weiss-tear"),
         (
-            "A 20-year-old man has faintly yellow eyes when he fasts. Unconjugated bilirubin alone is raised.",
+            "A 20-year-old man has yellow eyes when he fasts. Unconjugated bilirubin alone is raised.",
             "gilbert-syndrome",
         ),
         (
-            "35 weeks pregnant, vomiting for days, jaundiced. Low glucose, raised creatinine, prolonged clotting tests.",
+            "35 weeks pregnant, vomiting and jaundiced. Low glucose, raised creatinine, prolonged clotting tests.",
             "acute-fatty-liver-of-pregnancy",
         ),
         (
