@@ -143,6 +143,7 @@ def test_what_has_them_tells_of_it(starter_graph: KnowledgeGraph, case: str, fin
         ("No fever, swollen knee R, warm.", "fever", False),
         ("Known migraine. The headache is one-sided.", "migraine-aura", "nothing"),
         ("Known migraine. The headache is one-sided.", "migraine-history", True),
+        ("A pregnancy test is negative and she feels well.", "positive-pregnancy-test", False),
         ("The core biopsy came back as benign.", "malignant-biopsy", False),
         ("The core biopsy came back as cancer.", "malignant-biopsy", True),
         ("Vomiting, abdomen distended, BNO 4/7.", "constipation", True),
