@@ -81,7 +81,7 @@ RUN = {
     "index embeddings status": "No vectors were imported",
     'icd10 "1. acute MI; 2. T2DM, hypertension. No evidence of PE. s/p stroke"': "I21",
     "kg show GERD": "K21.9",
-    "kg stats": "643  L3 diseases",
+    "kg stats": "650  L3 diseases",
     "knowledge list": "openfda",
     "knowledge show openfda": "US Food and Drug Administration",
     "library list": "There are no documents of your own yet",

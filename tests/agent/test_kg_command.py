@@ -80,12 +80,12 @@ def test_the_mode_is_a_setting(home: Path, tmp_path: Path, monkeypatch: pytest.M
 def test_a_graph_goes_out_and_comes_in_again(tmp_path: Path) -> None:
     into = tmp_path / "in"  # every format is tried in tools/knowledge_graph/formats
     assert kg("export", tmp_path / "a.csv").exit_code == 0
-    assert "643 diseases" in kg("import", tmp_path / "a.csv", "--out", into).stdout
-    assert "sound, 643 diseases" in kg("check", into).stdout
+    assert "650 diseases" in kg("import", tmp_path / "a.csv", "--out", into).stdout
+    assert "sound, 650 diseases" in kg("check", into).stdout
     assert isinstance(kg("import", tmp_path / "a.csv", "--out", into).exception, InputError)
     counted = json.loads(kg("stats", "--graph", into, "--json").stdout)
     assert counted == json.loads(kg("stats", "--json").stdout)
-    assert counted["L3 diseases"] == 643
+    assert counted["L3 diseases"] == 650
 
 
 def test_doubtful_distinctions_are_counted_and_listed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,12 @@ _ONE_PART = re.compile(
     re.IGNORECASE,
 )
 _INABILITY = re.compile(r"\b(?:unable|inability|cannot|could not|not able)\b", re.IGNORECASE)
+_LETTER = re.compile(r"\W*[A-Za-z]\W*")  # a side or a sex, which tells of no finding
+# ours: a pain of no place, which is none of a place: "no pain" denies no pain in the flank
+_BARE_PAIN = re.compile(
+    r"\W*(?:(?:any|some|a|the|is|in|sharp|bad|severe|dull|burning|constant|mild|more|much) )*pain(?:s|ful)?\W*",
+    re.IGNORECASE,
+)
 _PAIN = re.compile(r"\b(?:pains?|\w*aches?|soreness|discomfort|cramps?)\b|[痛疼]", re.IGNORECASE)
 Matrix = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -83,6 +89,7 @@ class Matcher:
         self._reader = UnitReader(compiled, encoder)
         findings = compiled.graph.findings
         self._sites = [frozenset({f.site} if f.site else ()) | sites(f.name) for f in findings]
+        self._sited = np.array([bool(s) for s in self._sites])
         self._both_sides = np.array([_BOTH_ZH.search(f.zh) is not None for f in findings])
         self._both_en = np.array([_BOTH_EN.search(f.name) is not None for f in findings])
         self._one_en = np.array([_ONE_EN.search(f.name) is not None for f in findings])
@@ -115,7 +122,9 @@ class Matcher:
         units = [
             u
             for u in units_of(clauses)
-            if not only_when(u.text) and self._reader.worth_reading(u, [alone[m] for m in u.members])
+            if not only_when(u.text)
+            and not _LETTER.fullmatch(u.text)
+            and self._reader.worth_reading(u, [alone[m] for m in u.members])
         ]
         if not units:
             return []
@@ -198,6 +207,8 @@ class Matcher:
         clause = clauses[unit.clause]
         persons = self._of_others if clause.other else ~self._of_family
         allowed = self._fitting(unit.sites or clause.sites) * (persons & ~self._never & self._of_its_own(unit))
+        if not (unit.sites or clause.sites) and _BARE_PAIN.fullmatch(unit.text):
+            allowed = allowed * ~(self._pains & self._sited)
         days = told_days(unit.text)
         if days is not None:  # three days are not "more than two weeks"
             allowed = allowed * (self._least <= days)
@@ -229,8 +240,7 @@ class Matcher:
             return np.ones(len(self._sites), dtype=bool)
         reached = self._fitting(destination) > 0
         stays = self._fitting(origin) > 0 if origin else ~reached
-        sited = np.array([bool(s) for s in self._sites])
-        return np.asarray(self._spreading | ~self._pains | ~sited | stays)
+        return np.asarray(self._spreading | ~self._pains | ~self._sited | stays)
 
     def _fitting(self, told: frozenset[str]) -> Matrix:
         known = self._fits.get(told)

@@ -54,6 +54,7 @@ OF_NUMBERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(\d{1,2})/12\b"), r"\1 months"),
     (re.compile(r"(?<=\d)\s*(?:hrs?|h)\b(?!/)"), " hours"),
     (re.compile(r"(?<=\d)\s*mins?\b"), " minutes"),
+    (re.compile(r"\b([4-9]|[12]\d|3\d|4[0-2])(?:\+\d)?/40\b"), r"\1 weeks pregnant"),
     (re.compile(r"\b(\d{1,3})/60\b"), r"\1 minutes"),
     (re.compile(r"\b(\d{1,2})/24\b(?!/)"), r"\1 hours"),
     (re.compile(r"\bx ?(\d{1,3}) ?/?d(?:ays?)?\b"), r"for \1 days"),
@@ -79,7 +80,14 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "slight",
     ),
-    (re.compile(r"\bnon[- ](?:tender|itchy|pruritic|painful|specific) (?=[a-z])", re.IGNORECASE), ""),
+    (
+        re.compile(
+            r"\bnon[- ]?(?:tender|itchy|pruritic|painful|specific|bilious|bloody|purulent|radiating|exertional|"
+            r"pleuritic|offensive|mucoid) (?=[a-z])",
+            re.IGNORECASE,
+        ),
+        "",
+    ),
     (
         re.compile(
             r"\b(?:(?<=normally )|(?<=usually )|(?<=otherwise )|(?<=generally )|(?<=keep )|(?<=keeps )|(?<=very ))"

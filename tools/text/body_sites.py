@@ -26,7 +26,7 @@ WORDS: dict[str, tuple[str, ...]] = {
                       "hypochondrium", "liver"),
     "lower-abdomen": ("lower abdomen", "lower abdominal", "iliac fossa", "suprapubic", "lower quadrant"),
     "groin": ("groin", "groins", "inguinal"),
-    "pelvis": ("pelvis", "pelvic", "bladder", "womb", "anus", "rectal", "back passage"),
+    "pelvis": ("pelvis", "pelvic", "bladder", "womb", "uterus", "anus", "rectal", "back passage"),
     "genital": ("penis", "testicle", "testicles", "scrotum", "vagina", "vaginal", "vulva", "genital", "genitals",
                 "testis"),
     "arm": ("arm", "arms", "shoulder", "shoulders", "elbow", "elbows", "armpit", "biceps", "forearm"),

@@ -107,6 +107,13 @@ _DESCRIBED = re.compile(
     r"\W*[a-z]+ (?:hoarse|swollen|red|sore|stiff|tender|painful|dry|numb|weak|itchy|blurr(?:y|ed)|pale)\W*$",
     re.IGNORECASE,
 )
+# ours: how one of two parts looks: who denies it says "swollen joints", so "no fever, swollen knee" tells of a knee
+_ONE_OF_TWO = re.compile(
+    r"\W*(?:(?:very|hot|red|acutely)\W+)*(?:swollen|red|hot|painful|tender|stiff|sore|puffy|itchy|bruised|weak|numb) "
+    r"(?:(?:left|right|l|r|lt|rt) )?(?:knee|ankle|elbow|wrist|hip|shoulder|calf|leg|arm|thigh|foot|hand|toe|finger|"
+    r"thumb|eye|eyelid|ear|testicle|testis|breast|cheek)(?:\W+(?:left|right|l|r|lt|rt))?\W*$",
+    re.IGNORECASE,
+)
 _ARTICLE = re.compile(r"\W*(?:an?|any)\b", re.IGNORECASE)
 _OWN_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|feels?|came|comes|started|began|keeps?|hurts?|says|all|gone|very|really|quite|"
@@ -222,7 +229,7 @@ def _denied(sentence: str, pieces: list[Piece]) -> list[bool | None]:
         if own or not goes_on:
             scope = own
         elif lacks and piece.joint == "," and _DESCRIBED.match(words) and not _listed(pieces, i):
-            scope = False if bare and False in out else None
+            scope = False if bare and (False in out or _ONE_OF_TWO.match(words)) else None
         out.append(scope)
     return out
 
@@ -351,8 +358,8 @@ _FELT = re.compile(
     r"(?:\W+(?:edges?|borders?|margins?|rim|skin|to (?:the )?touch|(?:since|for) .{1,20}|now|today|like hell))*\W*",
     re.IGNORECASE,
 )
-# ours: a lump that is denied without a place is looked for where the complaint before it is: "my breast aches, no lump"
-_LUMP = re.compile(r"\b(?:lumps?|bumps?|mass(?:es)?|nodules?)\b", re.IGNORECASE)
+# ours: what is denied without a place is looked for where the complaint before it is: "my breast aches, no lump"
+_LUMP = re.compile(r"\b(?:lumps?|bumps?|mass(?:es)?|nodules?|discharge|pus)\b", re.IGNORECASE)
 _NEW_SUBJECT = re.compile(r"^\W*(?:I|I'm|I’m|I've|my|mine|me)\b|^我|患者")
 
 
@@ -421,8 +428,8 @@ def _of_sentence(
 
 def _with_sites(text: str, found: list[Clause], before: frozenset[str]) -> list[Clause]:
     """Clauses with the place that they share with the next ("redness and swelling of the toe" is redness of the toe),
-    or that was told before how it looks or feels, or that no lump is there; ``before``: the place of the sentences
-    before."""
+    or that was told before how it looks or feels, or that no lump or discharge is there; ``before``: the place
+    of the sentences before."""
     for at in range(len(found) - 2, -1, -1):
         clause, following = found[at], found[at + 1]
         joined = _JOINED.fullmatch(text, clause.end, following.start) and _PLACED.match(following.text)

@@ -66,7 +66,9 @@ TRAILING = re.compile(
 EMPHASIS = re.compile(r"\b(?:to speak of|at all|whatsoever|of any (?:kind|sort)|worth mentioning)\b\W*$", re.IGNORECASE)
 # The part named is as it should be: every abnormal finding of it is absent.
 NORMAL = re.compile(
-    r"\b(?:normal|unremarkable|intact|fine|ok|okay|"
+    r"\b(?:normal|unremarkable|intact|ok|okay|"
+    r"fine(?! (?:bi-?basal|basal|bilateral|end|inspiratory|creps?|crackles?|crepitations?|tremor|scal\w+|hairs?|rash|"
+    r"papul\w+|red|motor|touch)\b)|"
     r"(?<!steer )(?<!steers )(?<!steering )(?<!keep )(?<!keeps )(?<!stay )clear|"
     r"symmetrical|settled|nothing abnormal|within normal limits|"
     r"(?:good|healthy|hearty|great|excellent)(?= (?:appetite|sleep|energy|intake|urine output|hearing|vision|memory|"
@@ -90,7 +92,8 @@ OTHER = re.compile(
     rf"\b(?:family history|runs? in (?:the|my|his|her) family|in (?:the|my|his|her|our) family|"
     rf"(?<!\bas )(?:my|his|her|our|their|the|a|one of (?:my|his|her|our)|two|three|"
     rf"several|both|other|close members of my|members of (?:my|the)|maternal|paternal)"
-    rf"(?: (?:\w+ ){{0,2}})?{RELATIVE}|nobody else|no one else|everyone (?:else|at)|someone (?:at|in|with)|"
+    rf"(?: (?:\w+ ){{0,2}})?{RELATIVE}|nobody else|no one else|"
+    rf"(?<!when )(?<!while )(?<!than )everyone (?:else|at)|someone (?:at|in|with)|"
     rf"(?:mother|father|mum|mummy|mom|dad|daddy|brother|sister|uncle|aunt|cousin|son|daughter|wife|husband|nan|granny|grandad)"
     rf" (?:has|had|with|died|also))\b|"
     rf"家族|家人|父亲|母亲|爸爸|妈妈|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|同事|同学|室友|亲戚",
@@ -105,6 +108,12 @@ MOTHERS = re.compile(
 REPORTS = re.compile(
     rf"{RELATIVE}(?:'s)? (?:\w+ )?(?:says?|said|tells?|told|notice[sd]?|thinks?|thought|reports?|reported|saw|"
     r"sees|found|brought|heard|called|worries|worried|took|takes|drove)\b|(?:妈妈|母亲|家人|家属|爸爸|父亲)(?:说|诉|发现|代诉|觉得)",
+    re.IGNORECASE,
+)
+# ours: what is told of oneself and of another together is told of oneself
+WITH_ME = re.compile(
+    rf"\b(?:(?:me|I|myself|both of us) and (?:my|our)|(?:my|our) (?:\w+ )?{RELATIVE} and (?:I|me|myself))\b|"
+    r"我(?:和|跟|与).{0,6}都",
     re.IGNORECASE,
 )
 PAST = re.compile(
@@ -224,7 +233,7 @@ def chinese_negation(text: str) -> Cut | None:
 
 def is_other_person(text: str, patient: str = "") -> bool:
     """Whether a clause is about somebody else. ``patient`` is the word by which the teller names the patient."""
-    if REPORTS.search(text):
+    if REPORTS.search(text) or WITH_ME.search(text):
         return False
     match = OTHER.search(MOTHERS.sub("", text))
     return match is not None and not (patient and re.search(rf"\b{patient}\b", match[0], re.IGNORECASE))

@@ -98,6 +98,39 @@ def test_a_disease_that_is_never_without_a_circumstance_leads_only_where_it_is_t
     assert without[0] != disease
 
 
+@pytest.mark.parametrize(
+    ("case", "disease"),
+    [
+        ("She retched all evening after too much wine. The last vomits held fresh red blood.", "mallory-weiss-tear"),
+        (
+            "A 20-year-old man has yellow eyes when he fasts. Unconjugated bilirubin alone is raised.",
+            "gilbert-syndrome",
+        ),
+        (
+            "35 weeks pregnant, vomiting and jaundiced. Low glucose, raised creatinine, prolonged clotting tests.",
+            "acute-fatty-liver-of-pregnancy",
+        ),
+        (
+            "The calves of my six-year-old ache at bedtime, rubbing helps, and by day he runs and plays.",
+            "growing-pains",
+        ),
+        ("A tender spot where the ribs join the breastbone. It hurts when I lift things.", "costochondritis"),
+        ("Our toddler was lifted by the wrist and will not use that arm since.", "pulled-elbow"),
+        ("I was slapped on the ear, and now it bleeds a little and I hear badly.", "perforated-eardrum"),
+        (
+            "80M, AF. Sudden severe abdominal pain out of proportion to a soft abdomen. Lactate 6, amylase 350.",
+            "mesenteric-ischaemia",
+        ),
+        (
+            "She is 74. Shoulders and hips stiff each morning, trouble rising from a chair, ESR 80.",
+            "polymyalgia-rheumatica",
+        ),
+    ],
+)
+def test_a_plain_story_is_ranked_first(starter_graph: KnowledgeGraph, case: str, disease: str) -> None:
+    assert starter_graph.look_up(case).ranking[0].disease == disease
+
+
 def test_a_text_without_findings_gives_no_ranking(starter_graph: KnowledgeGraph) -> None:
     found = starter_graph.look_up("Hello there, nice weather today.")
     assert found.ranking == ()
