@@ -27,6 +27,11 @@ from tools.weights import stored
 WEIGHTS = Path(__file__).with_name("answering.safetensors")
 AGAIN = "Reinstall the package, or train it again: anamnesis dev reader answers."
 SECTIONS = ("overview", "presentation", "diagnosis", "confused with", "treatment", "when to seek help")
+PARTS = (
+    *("what it is", "uses", "taking it", "who should not take it", "pregnancy and breastfeeding", "kidneys and liver"),
+    *("children and older people", "side effects", "monitoring", "interactions"),
+)
+"""Sections of the pages of medicines: which of them answers a question is read by itself."""
 SIDE = len(SECTIONS) + 3  # which section, or another; the first sentence of it, and how far down
 CHEAP = 4  # cosines with the sentence alone and behind its title; words in common with both
 LAST = slice(-384, None)  # of the layers' states, those that tell the meaning
@@ -51,8 +56,8 @@ class Told(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The weights: of the question's tower and the sentence's, of sections by question, of the cheap features, and of
-    none of them."""
+    """The weights: of the question's tower and the sentence's, of sections by question, of the cheap features, of none
+    of them, and of `PARTS` by question."""
 
     question: NDArray[np.float32]
     question_bias: NDArray[np.float32]
@@ -64,6 +69,8 @@ class Head(NamedTuple):
     none_bias: NDArray[np.float32]
     cheap: NDArray[np.float32]
     scale: NDArray[np.float32]
+    part: NDArray[np.float32]
+    part_bias: NDArray[np.float32]
 
 
 def answering(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
@@ -76,10 +83,22 @@ def answering(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
     near = _unit(head.question @ asked + head.question_bias, axis=0) @ tower
     by_section = side(told) @ (head.side @ asked + head.side_bias)
     logits = head.scale[0] * near + by_section + cheap(question, told, asked, said) @ head.cheap
-    logits = np.append(logits, head.none @ asked + head.none_bias[0])
-    shares = np.exp(logits - logits.max())
-    probabilities: NDArray[np.float32] = (shares / shares.sum()).astype(np.float32)
-    return probabilities
+    none = _softmax(np.append(logits, head.none @ asked + head.none_bias[0]))[-1]
+    some = (1 - none) * _softmax(logits + _by_part(told, head.part @ asked + head.part_bias))
+    return np.append(some, none).astype(np.float32)
+
+
+def part_asked(question: str) -> str:
+    """Which of `PARTS` of a medicine's page a question most probably asks for."""
+    head, (asked,) = _head(), states([question])
+    return PARTS[int((head.part @ asked + head.part_bias).argmax())]
+
+
+def _by_part(told: Sequence[Told], logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Array (len(told),): how much less likely than the likeliest the part of each sentence is to be what is asked for,
+    as a logarithm; 0 of a sentence that is of no such part."""
+    below = dict(zip(PARTS, (logits - logits.max()).tolist(), strict=True))
+    return np.array([below.get(t.section.lower(), 0.0) for t in told], dtype=np.float32)
 
 
 def nearness(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
@@ -137,6 +156,11 @@ def cheap(question: str, told: Sequence[Told], asked: Vectors, said: Vectors) ->
 @lru_cache(maxsize=4 * REMEMBERED)
 def _bag(text: str) -> frozenset[str]:
     return frozenset(tokens(text))
+
+
+def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    shares: NDArray[np.float32] = np.exp(logits - logits.max())
+    return shares / shares.sum()
 
 
 def _unit(vectors: Vectors, axis: int) -> Vectors:
