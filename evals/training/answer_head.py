@@ -33,6 +33,7 @@ TYPED = Path(__file__).parents[2] / "tools" / "reading" / "asked"
 STARTER = Path(__file__).parents[2] / "tools" / "library" / "starter"
 WIDTH = 1152
 PART_COPIES = 9  # ours: medicines of which each general question is asked where its part is learned
+NOWHERE = "Nowhere"  # heading of the questions that no page of a medicine answers
 OPENING = 3  # ours: sentences under a heading that answer what is asked of it in general
 IT = re.compile(r"\bit\b", re.IGNORECASE)
 
@@ -69,7 +70,7 @@ class Settings(Frozen):
     dropout: float = 0.4
     seed: int = 7
     parts: int = 300
-    shrink: float = 1e-3
+    shrink: float = 1e-4
 
 
 class Towers(nn.Module):
@@ -124,11 +125,11 @@ def train_answering(out: Path, tell: Callable[[str], None], settings: Settings |
 def fit_parts(
     pages: dict[str, tuple[Told, ...]], rows: Sequence[Asked], settings: Settings, tell: Callable[[str], None]
 ) -> dict[str, NDArray[np.float32]]:
-    """The weights by which a question tells which of `PARTS` it asks for; how right they are on pages held out is told."""
+    """The weights by which a question tells which of `PARTS` it asks for, last that none of them; how right they are on pages held out is told."""
     rows = [r for r in (*rows, *general(pages, settings, PART_COPIES)) if r.typed]
-    asked = [(r, pages[r.page][r.gold[0]].section.lower()) for r in dict.fromkeys(rows)]
-    asked = [(r, part) for r, part in asked if part in PARTS]
-    read, part = states([r.question for r, _ in asked]), [PARTS.index(part) for _, part in asked]
+    asked = [(r, pages[r.page][r.gold[0]].section.lower() if r.gold else "") for r in dict.fromkeys(rows)]
+    asked = [(r, part) for r, part in asked if part in (*PARTS, "")]
+    read, part = states([r.question for r, _ in asked]), [(*PARTS, "").index(part) for _, part in asked]
     kept = np.array([not _held(r.page, settings) for r, _ in asked])
     weights = _regression(read[kept], np.array(part)[kept], settings)
     right = (read[~kept] @ weights["part"].T + weights["part_bias"]).argmax(1) == np.array(part)[~kept]
@@ -140,7 +141,7 @@ def _regression(
     read: NDArray[np.float32], part: NDArray[np.int64], settings: Settings
 ) -> dict[str, NDArray[np.float32]]:
     torch.manual_seed(settings.seed)
-    x, y, model = torch.tensor(read), torch.tensor(part), nn.Linear(WIDTH, len(PARTS))
+    x, y, model = torch.tensor(read), torch.tensor(part), nn.Linear(WIDTH, len(PARTS) + 1)
     optimiser = torch.optim.AdamW(model.parameters(), lr=0.02, weight_decay=0.0)
     for _ in range(settings.parts):
         loss = nn.functional.cross_entropy(model(x), y) + settings.shrink * model.weight.square().sum()
@@ -191,13 +192,15 @@ def general(pages: dict[str, tuple[Told, ...]], settings: Settings, copies: int 
             places = tuple(n for n, t in enumerate(told) if t.section == heading)[:OPENING]
             under.setdefault(heading, {})[page] = places
     out = []
+    under[NOWHERE] = dict.fromkeys(under["Uses"], (0,)) if copies else {}
     for heading, asked in read_yaml(TYPED / "general.yaml").items():
-        for question in asked:
+        for question in asked if under[heading] else ():
             for page in rng.sample(sorted(under[heading]), copies or settings.copies):
                 title = pages[page][0].title
                 name = rng.choice((title, title.lower(), title.partition(" (")[0].lower()))
                 before, _, after = IT.sub("\0", question, count=1).partition("\0")
-                out.append(Asked(f"{before}{name}{after}", page, under[heading][page], True))
+                at = () if heading == NOWHERE else under[heading][page]
+                out.append(Asked(f"{before}{name}{after}", page, at, True))
     return out
 
 

@@ -86,7 +86,7 @@ class Check(NamedTuple):
 
     Attributes:
         page: the name of the page in the library that says it. beside: the other medicine, condition or state.
-        says: the words of the page. together: it is about two medicines, of which nothing is ever called safe.
+        says: the words of the page. together: it is about two medicines, or an activity beside one, of which nothing is ever called safe.
     """
 
     page: str
@@ -264,7 +264,8 @@ def _asks(asked_for: str, question: str, case: str) -> bool:
     if named_in(asked_for):
         return ways or bool(is_question(asked_for.strip()) and not words["openly"].search(asked_for))
     points = any(words[way].search(asked_for) for way in ("takes_it", "remark", *ACTIVITIES, *SUBSTANCES))
-    points = points or bool((words["harm"].search(asked_for) or words["interacts"].search(asked_for)) and words["points"].search(asked_for))
+    bears = any(words[way].search(asked_for) for way in ("harm", "interacts")) and words["points"].search(asked_for)
+    points = points or bool(bears) or words["holds"].search(asked_for) is not None
     return points and bool(named_in(f"{case}\n{question}"))
 
 
@@ -414,7 +415,8 @@ def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
     treats, page = _stems(" ".join(record.uses)), slug(record.name)
     for activity in told_of.activities:
         harmed = _words()[f"{activity}_harmed"]
-        yield from (Check(page, activity, Advice.CAUTION, s) for s in record.side_effects if harmed.search(s))
+        bearing = (s for s in record.side_effects if harmed.search(s))
+        yield from (Check(page, activity, Advice.CAUTION, says, together=True) for says in bearing)
     for state, said in told_of.states.items():
         caution = record.of(state)
         treated = state in ORGANS and bool(_stems(said)) and _stems(said) <= treats

@@ -34,6 +34,8 @@ PARTS = (
 """Sections of the pages of medicines: which of them answers a question is read by itself."""
 SIDE = len(SECTIONS) + 3  # which section, or another; the first sentence of it, and how far down
 CHEAP = 4  # cosines with the sentence alone and behind its title; words in common with both
+PARTS_WEIGH = 2.0  # ours: of the part beside the sentences themselves
+FAINT = 1e-4  # ours: added to a probability before its logarithm is taken
 LAST = slice(-384, None)  # of the layers' states, those that tell the meaning
 REMEMBERED = 4_096  # ours: sentences whose states are kept, 19 MB
 
@@ -83,22 +85,28 @@ def answering(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
     near = _unit(head.question @ asked + head.question_bias, axis=0) @ tower
     by_section = side(told) @ (head.side @ asked + head.side_bias)
     logits = head.scale[0] * near + by_section + cheap(question, told, asked, said) @ head.cheap
-    none = _softmax(np.append(logits, head.none @ asked + head.none_bias[0]))[-1]
-    some = (1 - none) * _softmax(logits + _by_part(told, head.part @ asked + head.part_bias))
+    none, (*parts, nowhere) = _softmax(np.append(logits, head.none @ asked + head.none_bias[0]))[-1], _parts(asked)
+    if any(t.section.lower() in PARTS for t in told):
+        none = max(none, nowhere)
+    some = (1 - none) * _softmax(logits + _by_part(told, parts))
     return np.append(some, none).astype(np.float32)
 
 
 def part_asked(question: str) -> str:
-    """Which of `PARTS` of a medicine's page a question most probably asks for."""
-    head, (asked,) = _head(), states([question])
-    return PARTS[int((head.part @ asked + head.part_bias).argmax())]
+    """Which of `PARTS` of a medicine's page a question most probably asks for; "" where none tells it."""
+    return (*PARTS, "")[int(_parts(states([question])[0]).argmax())]
 
 
-def _by_part(told: Sequence[Told], logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Array (len(told),): how much less likely than the likeliest the part of each sentence is to be what is asked for,
-    as a logarithm; 0 of a sentence that is of no such part."""
-    below = dict(zip(PARTS, (logits - logits.max()).tolist(), strict=True))
-    return np.array([below.get(t.section.lower(), 0.0) for t in told], dtype=np.float32)
+def _parts(asked: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Array (len(PARTS) + 1,): how probably a question asks for each part, and last for what no part tells."""
+    return _softmax(_head().part @ asked + _head().part_bias)
+
+
+def _by_part(told: Sequence[Told], parts: Sequence[float]) -> NDArray[np.float32]:
+    """Array (len(told),): the logarithm of how probably the part of each sentence is asked for; of a sentence that is of
+    no such part that of the likeliest."""
+    shares = dict(zip(PARTS, parts, strict=True))
+    return PARTS_WEIGH * np.log([shares.get(t.section.lower(), max(parts)) + FAINT for t in told]).astype(np.float32)
 
 
 def nearness(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
