@@ -125,7 +125,8 @@ def train_answering(out: Path, tell: Callable[[str], None], settings: Settings |
 def fit_parts(
     pages: dict[str, tuple[Told, ...]], rows: Sequence[Asked], settings: Settings, tell: Callable[[str], None]
 ) -> dict[str, NDArray[np.float32]]:
-    """The weights by which a question tells which of `PARTS` it asks for, last that none of them; how right they are on pages held out is told."""
+    """The weights by which a question tells which of `PARTS` it asks for, last that none of them; how right they are on
+    pages held out is told."""
     rows = [r for r in (*rows, *general(pages, settings, PART_COPIES)) if r.typed]
     asked = [(r, pages[r.page][r.gold[0]].section.lower() if r.gold else "") for r in dict.fromkeys(rows)]
     asked = [(r, part) for r, part in asked if part in (*PARTS, "")]

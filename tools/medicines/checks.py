@@ -86,7 +86,8 @@ class Check(NamedTuple):
 
     Attributes:
         page: the name of the page in the library that says it. beside: the other medicine, condition or state.
-        says: the words of the page. together: it is about two medicines, or an activity beside one, of which nothing is ever called safe.
+        says: the words of the page. together: it is about two medicines, or an activity beside one, of which nothing is
+            ever called safe.
     """
 
     page: str
@@ -168,7 +169,9 @@ def check(question: str, case: str = "") -> Checked:
     fresh = [m for m in asked if m.written.lower() not in told_of.taken] or asked
     of_patient = ((m, c) for m in asked for c in _of_patient(m, told_of))
     found = [*_interactions(asked, beside, told_of)]
-    found += [c for m, c in of_patient if m in fresh or c.advice is Advice.AVOID]  # what is taken already is no question
+    found += [
+        c for m, c in of_patient if m in fresh or c.advice is Advice.AVOID
+    ]  # what is taken already is no question
     unique_ = {(c.page, c.says): c for c in found}
     checks = tuple(sorted(unique_.values(), key=lambda c: ORDER.index(c.advice)))
     asks = next((way for part in parts(asked_for)[::-1] if (way := _way(part))), "may")

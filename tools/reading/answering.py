@@ -103,8 +103,8 @@ def _parts(asked: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _by_part(told: Sequence[Told], parts: Sequence[float]) -> NDArray[np.float32]:
-    """Array (len(told),): the logarithm of how probably the part of each sentence is asked for; of a sentence that is of
-    no such part that of the likeliest."""
+    """Array (len(told),): the logarithm of how probably the part of each sentence is asked for; of a sentence that
+    is of no such part that of the likeliest."""
     shares = dict(zip(PARTS, parts, strict=True))
     return PARTS_WEIGH * np.log([shares.get(t.section.lower(), max(parts)) + FAINT for t in told]).astype(np.float32)
 

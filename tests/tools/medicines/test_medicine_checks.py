@@ -218,15 +218,25 @@ def test_what_advice_names_and_a_patients_state_bars(statement: str, case: str, 
 @pytest.mark.parametrize(
     ("question", "page", "asks", "advice"),
     [
-        ("My INR has been steady at 2.4 and I was given Septrin today. Is that an issue?", "co-trimoxazole", "harm", "avoid"),
-        ("I am on Microgynon and now take carbamazepine. Will it still work?", "combined-oral-contraceptive", "may", "avoid"),
+        (
+            "My INR has been steady at 2.4 and I was given Septrin today. Is that an issue?",
+            "co-trimoxazole",
+            "harm",
+            "avoid",
+        ),
+        (
+            "I am on Microgynon and now take carbamazepine. Will it still work?",
+            "combined-oral-contraceptive",
+            "may",
+            "avoid",
+        ),
         ("I take cannabis and have schizophrenia. Does it matter?", "cannabis", "interacts", "avoid"),
         ("Epclusa begun. He takes amiodarone. Concern?", "sofosbuvir", "harm", "avoid"),
         ("We are planning a baby and she takes isotretinoin. Is that ok?", "isotretinoin", "may", "avoid"),
         ("Can I have a cough mixture with dextromethorphan on moclobemide?", "dextromethorphan", "may", "avoid"),
         ("Is a salt substitute LoSalt with ramipril ok?", "potassium-chloride", "may", "avoid"),
         ("Can I have Lemsip when I take paracetamol already?", "paracetamol-with-phenylephrine", "may", "avoid"),
-        ("Is Surmontil ok with phenelzine?", "phenelzine", "may", "avoid"),  # by its class: it has no record
+        ("Is Surmontil ok with phenelzine?", "amitriptyline", "may", "avoid"),  # by its class: it has no record
         ("Can I drive on promethazine?", "promethazine", "may", "caution"),
         ("Can I sunbathe while I take doxycycline?", "doxycycline", "may", "caution"),
     ],
