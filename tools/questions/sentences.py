@@ -29,6 +29,7 @@ from tools.text.questions import is_closed, is_question, parts
 from tools.text.sentences import Span, sentences
 from tools.text.tokens import tokens
 
+HOW = ("what it is", "taking it")  # parts that tell how one works and when, which no study is asked for
 OF_CLASS = 2  # ours: medicines of a class whose pages are read for it
 MEDICINES = 3  # ours: medicines of a question whose pages are read
 LONGEST = 200  # ours: sentences of a document that is read whole; a longer one is searched as passages
@@ -103,7 +104,7 @@ class SentenceQuestions(SectionQuestions):
 
     def _medicines(self, text: str) -> list[Document]:
         """The pages of the medicines that a text names; where it names a class alone, of its best known ones."""
-        if not text or asks_of_studies(text):
+        if not text or (asks_of_studies(text) and part_asked(generic(text)) not in HOW):
             return []
         named = medicines_in(text)
         records = [record for m in named if (record := record_of(m)) is not None]

@@ -111,3 +111,9 @@ def test_a_part_that_a_page_lacks_is_not_told(medicines: MedicineQuestions) -> N
 )
 def test_a_question_tells_which_part_of_a_medicines_page_it_asks_for(question: str, part: str) -> None:
     assert part_asked(question) == part
+
+
+def test_how_one_works_and_when_is_told_from_its_page(library: Library) -> None:
+    """ "Work" and "help" ask for studies elsewhere."""
+    hits = SentenceQuestions(library).search("How does amlodipine work?")
+    assert {hit.document.id for hit in hits} == {"library:amlodipine"}
