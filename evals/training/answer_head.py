@@ -145,7 +145,7 @@ def _regression(
     x, y, model = torch.tensor(read), torch.tensor(part), nn.Linear(WIDTH, len(PARTS) + 1)
     optimiser = torch.optim.AdamW(model.parameters(), lr=0.02, weight_decay=0.0)
     for _ in range(settings.parts):
-        loss = nn.functional.cross_entropy(model(x), y) + settings.shrink * model.weight.square().sum()
+        loss: Any = nn.functional.cross_entropy(model(x), y) + settings.shrink * model.weight.square().sum()
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

@@ -159,11 +159,11 @@ def check(question: str, case: str = "") -> Checked:
     told_of = _read(case, question, asked_for)
     named = named_in(told_of.text)
     named = [m for m in named if m.written.lower() not in told_of.allergies or m.start >= told_of.asking] or named
+    named = [m for m in named if not is_allergen(told_of.text, m)] or named
     named = [m for m in {(m.generic or m.written).lower(): m for m in named}.values() if _is_meant(told_of, m)]
     kinds = {name.lower() for m in named if m.generic for name in m.names}  # a class that stands for one of them
     beside = [m for m in named if m.generic or not {m.written.lower(), m.family.lower()} & kinds][-MOST:]
     asked = [m for m in beside if m.start >= told_of.asking and _is_asked(told_of.text, m)]
-    asked = [m for m in asked if not is_allergen(told_of.text, m)] or asked
     asked = asked or [m for m in beside if m.start >= told_of.asking]
     asked = asked or (beside if _words()["both"].search(asked_for) else _last(beside, told_of))
     fresh = [m for m in asked if m.written.lower() not in told_of.taken] or asked

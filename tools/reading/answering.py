@@ -168,7 +168,8 @@ def _bag(text: str) -> frozenset[str]:
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     shares: NDArray[np.float32] = np.exp(logits - logits.max())
-    return shares / shares.sum()
+    unit: NDArray[np.float32] = shares / shares.sum()
+    return unit
 
 
 def _unit(vectors: Vectors, axis: int) -> Vectors:

@@ -254,6 +254,7 @@ def test_a_danger_is_found_by_whatever_name_and_however_it_points_back(
     "question",
     [
         "Penicillin allergy: can she have azithromycin?",  # asked about is what the allergy is not to
+        "Penicillin allergic: is doxycycline all right?",
         "My son, 8, takes montelukast; can he have cetirizine?",  # nor what is taken already
         "Can I drive on amoxicillin?",
         "Is Robaxin ok with ciprofloxacin?",
