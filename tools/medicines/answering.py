@@ -97,7 +97,8 @@ def decided(found: Checked, said: Sequence[float], bars: Bars) -> Answer:
     """The answer by how probable each of `SAID` is: the likeliest; else the rules' warning, which needs less."""
     best, answer = max((p, a) for p, a in zip(said, SAID, strict=True) if a)
     rule = found.answer(found.checks[0])
-    if found.warns and found.asks == "harm" and answer == "no":  # "is that a problem?": no is never read into a danger
+    if found.warns and found.asks in ("harm", "interacts") and answer == "no":
+        # "is that a problem?", "does it matter?": no is never read into a danger
         return rule
     if best >= (bars.agreed if answer == rule else bars.any):
         return answer

@@ -14,7 +14,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tools.medicines.constraints import BROAD, asked_of, constraints_in, gives, is_relatives, named_in, warns_of
+from tools.medicines.constraints import (
+    BROAD,
+    asked_of,
+    constraints_in,
+    gives,
+    is_allergen,
+    is_relatives,
+    named_in,
+    warns_of,
+)
 from tools.medicines.names import Medicine, medicines_in
 from tools.medicines.pages import slug, told
 from tools.medicines.records import STATES, Advice, Caution, ChildCaution, Record, Severity, starter_records
@@ -53,6 +62,7 @@ DEGREES = frozenset(
 PLAIN = frozenset(tokens("of or with and a the in to syndrome"))
 ORGANS = ("kidneys", "liver")  # whose pages tell in one sentence what a severe disease bars
 REMEMBERED = 8192  # ours: texts whose stems are kept: the conditions of every record, the clauses of a case
+ACTIVITIES = ("driving", "sunlight")  # what somebody wants to do, on which a side effect bears
 MOST = 12  # ours: medicines of one question that are checked, the last named
 GFR = re.compile(r"\b(?:e?gfr|crcl|creatinine clearance|kidney function)\D{0,30}(\d{1,3}(?:\.\d+)?)", re.IGNORECASE)
 BELOW = re.compile(r"\b(?:below|under|less than) (\d{1,3})\b")  # of a sentence of a page, in mL/min
@@ -77,7 +87,8 @@ class Check(NamedTuple):
 
     Attributes:
         page: the name of the page in the library that says it. beside: the other medicine, condition or state.
-        says: the words of the page. together: it is about two medicines, of which nothing is ever called safe.
+        says: the words of the page. together: it is about two medicines, or an activity beside one, of which nothing is
+            ever called safe.
     """
 
     page: str
@@ -120,6 +131,7 @@ class Told(NamedTuple):
         allergies: names that a stated allergy bars. states: of `STATES`, with the words that tell each.
         severe: organs with a severe disease; mild: with one that is told to be mild.
         taken: medicines that are told as taken, as written. age: in years; None where it is not told.
+        activities: of `ACTIVITIES`, what the question asks to do.
     """
 
     text: str
@@ -132,6 +144,7 @@ class Told(NamedTuple):
     mild: frozenset[str]
     taken: frozenset[str]
     age: float | None
+    activities: tuple[str, ...] = ()
 
 
 def check(question: str, case: str = "") -> Checked:
@@ -147,13 +160,19 @@ def check(question: str, case: str = "") -> Checked:
     told_of = _read(case, question, asked_for)
     named = named_in(told_of.text)
     named = [m for m in named if m.written.lower() not in told_of.allergies or m.start >= told_of.asking] or named
+    named = [m for m in named if not is_allergen(told_of.text, m)] or named
     named = [m for m in {(m.generic or m.written).lower(): m for m in named}.values() if _is_meant(told_of, m)]
     kinds = {name.lower() for m in named if m.generic for name in m.names}  # a class that stands for one of them
     beside = [m for m in named if m.generic or not {m.written.lower(), m.family.lower()} & kinds][-MOST:]
     asked = [m for m in beside if m.start >= told_of.asking and _is_asked(told_of.text, m)]
     asked = asked or [m for m in beside if m.start >= told_of.asking]
     asked = asked or (beside if _words()["both"].search(asked_for) else _last(beside, told_of))
-    found = [*_interactions(asked, beside, told_of), *(c for m in asked for c in _of_patient(m, told_of))]
+    fresh = [m for m in asked if m.written.lower() not in told_of.taken] or asked
+    of_patient = ((m, c) for m in asked for c in _of_patient(m, told_of))
+    found = [*_interactions(asked, beside, told_of)]
+    found += [
+        c for m, c in of_patient if m in fresh or c.advice is Advice.AVOID
+    ]  # what is taken already is no question
     unique_ = {(c.page, c.says): c for c in found}
     checks = tuple(sorted(unique_.values(), key=lambda c: ORDER.index(c.advice)))
     asks = next((way for part in parts(asked_for)[::-1] if (way := _way(part))), "may")
@@ -255,7 +274,9 @@ def _asks(asked_for: str, question: str, case: str) -> bool:
         return False
     if named_in(asked_for):
         return ways or bool(is_question(asked_for.strip()) and not words["openly"].search(asked_for))
-    points = any(words[way].search(asked_for) for way in ("takes_it", "remark", *SUBSTANCES))
+    points = any(words[way].search(asked_for) for way in ("takes_it", "remark", *ACTIVITIES, *SUBSTANCES))
+    bears = any(words[way].search(asked_for) for way in ("harm", "interacts")) and words["points"].search(asked_for)
+    points = points or bool(bears) or words["holds"].search(asked_for) is not None
     return points and bool(named_in(f"{case}\n{question}"))
 
 
@@ -278,6 +299,8 @@ def _read(case: str, question: str, asked_for: str) -> Told:
     plain = without_mentions(text)
     ill = [_less_vaccines(plain[c.start : c.end]) for c in now]
     states = {s: m[0] for s in STATES for clause in ill if (m := _words()[s].search(clause)) is not None}
+    if wished := next((c.text for c in now if _words()["conceiving"].search(c.text)), ""):
+        states.setdefault("pregnancy", wished)
     if {"pregnancy", "breastfeeding"} & states.keys():
         states.pop("children", None)  # a mother's baby is no patient
     if "breastfeeding" in states and _words()["weeks"].fullmatch(states.get("pregnancy", "")):
@@ -301,9 +324,10 @@ def _read(case: str, question: str, asked_for: str) -> Told:
     allergies = frozenset(n for c in barred if c.why == "allergy" for n in (*c.names, c.named.lower()))
     taken = frozenset(c.named.lower() for c in barred if c.why == "current")
     severe = {o for o in ORGANS if any(frozenset(tokens(f"severe {o.removesuffix('s')} disease")) <= s for s in stems)}
+    doing = tuple(a for a in ACTIVITIES if _words()[a].search(asked_for))
     slight = any(_words()["mild"].search(c.text) for c in now)
     mild = frozenset(o for o in ORGANS if slight and o not in severe)
-    return Told(text, start, read, stems, allergies, states, frozenset(severe), mild, taken, age)
+    return Told(text, start, read, stems, allergies, states, frozenset(severe), mild, taken, age, doing)
 
 
 def _less_vaccines(text: str) -> str:
@@ -367,11 +391,12 @@ def _alternatives(text: str, one: Medicine, other: Medicine) -> bool:
     return _words()["or"].fullmatch(text[first.start + len(first.written) : second.start]) is not None
 
 
-def _between(one: Medicine, other: Medicine) -> Iterator[Check]:
-    """What the record of one says of the other."""
-    names = _names(other)
-    for record in _records(one):
-        yield from _with(record, names, other.written)
+def _between(one: Medicine, other: Medicine) -> list[Check]:
+    """What the record of one says of the other; of one without a record what most of its class say."""
+    names, records = _names(other), _records(one)
+    found = [c for record in records for c in _with(record, names, other.written)]
+    borrowed = bool(one.generic) and _record(one) is None
+    return [] if borrowed and len({c.page for c in found}) < COMMON * len(records) else found
 
 
 def _with(record: Record, names: frozenset[str] | set[str], beside: str) -> Iterator[Check]:
@@ -399,6 +424,10 @@ def _of_patient(medicine: Medicine, told_of: Told) -> Iterator[Check]:
 def _of_record(record: Record, told_of: Told) -> Iterator[Check]:
     """What a record says of the patient's states and conditions; of what the medicine treats nothing."""
     treats, page = _stems(" ".join(record.uses)), slug(record.name)
+    for activity in told_of.activities:
+        harmed = _words()[f"{activity}_harmed"]
+        bearing = (s for s in record.side_effects if harmed.search(s))
+        yield from (Check(page, activity, Advice.CAUTION, says, together=True) for says in bearing)
     for state, said in told_of.states.items():
         caution = record.of(state)
         treated = state in ORGANS and bool(_stems(said)) and _stems(said) <= treats
@@ -484,17 +513,30 @@ def _stated(condition: str, stems: Sequence[frozenset[str]], treats: frozenset[s
 
 def record_of(medicine: Medicine) -> Record | None:
     """The record of a medicine; None of a class, and where there is none."""
-    return next(iter(_records(medicine)), None) if medicine.generic else None
+    return _record(medicine) if medicine.generic else None
+
+
+def known_of(medicine: Medicine) -> tuple[Record, ...]:
+    """The records of a class, the best known medicine first; of a medicine without a record its narrowest class's. None
+    of a wide group (antibiotic)."""
+    return _records(medicine) if _speaks(medicine) else ()
+
+
+def _record(medicine: Medicine) -> Record | None:
+    known = (_own().get(n.lower()) for n in (medicine.generic, medicine.written, *medicine.names))
+    return next((r for r in known if r is not None), None)
 
 
 def _records(medicine: Medicine) -> tuple[Record, ...]:
-    """The record of a medicine; of a class those of its members."""
+    """The record of a medicine; of a class those of its members, and of one without a record its narrowest class's."""
     if not medicine.generic:
         written = medicine.written.lower()
         names = (written, written.removesuffix("s"), medicine.family.lower())
         return next((r for n in names if (r := _members(n))), ())
-    known = (_own().get(n.lower()) for n in (medicine.generic, medicine.written, *medicine.names))
-    return tuple(r for r in known if r is not None)[:1]
+    if (own := _record(medicine)) is not None:
+        return (own,)
+    alike = (_members(n.lower()) for n in medicine.classes if n.lower() not in BROAD)
+    return min((records for records in alike if records), key=len, default=())
 
 
 def _names(medicine: Medicine) -> frozenset[str]:
@@ -503,8 +545,9 @@ def _names(medicine: Medicine) -> frozenset[str]:
         return frozenset(
             (medicine.written.lower(), medicine.written.lower().removesuffix("s"), medicine.family.lower())
         )
-    own = [n for r in _records(medicine) for n in (r.name, *r.names, *r.classes)]
-    return frozenset(n.lower() for n in (own or medicine.names))
+    record = _record(medicine)
+    own = (record.name, *record.names, *record.classes) if record is not None else medicine.names
+    return frozenset(n.lower() for n in own)
 
 
 @lru_cache(maxsize=1)

@@ -170,7 +170,7 @@ def barred_question(question: str, case: str = "") -> tuple[Medicine, Constraint
     if not (_ADDS.search(asked) and not _GOES_ON.search(asked)):
         constraints = [c for c in constraints if c.why == "allergy"]
     taken = {c.named.lower() for c in constraints if c.why == "current"}
-    named = [m for m in named_in(asked) if m.written.lower() not in taken and not _allergen(asked, m)]
+    named = [m for m in named_in(asked) if m.written.lower() not in taken and not is_allergen(asked, m)]
     return _broken(named, constraints)
 
 
@@ -205,7 +205,7 @@ def advises_only(statement: str, constraints: list[Constraint]) -> bool:
 def without_allergens(question: str) -> str:
     """A question without the medicines that it tells an allergy to, so that nothing is found on them: classes stay,
     because pages say what is given instead of one. As it is where such a medicine is asked about."""
-    told = [m for m in named_in(question) if m.generic and _allergen(question, m)]
+    told = [m for m in named_in(question) if m.generic and is_allergen(question, m)]
     if not told or barred_question(question) is not None:
         return question
     for medicine in sorted(told, key=lambda m: -m.start):
@@ -228,7 +228,7 @@ def _broken(named: Iterable[Medicine], constraints: list[Constraint]) -> tuple[M
     return next(found, None)
 
 
-def _allergen(text: str, medicine: Medicine) -> bool:
+def is_allergen(text: str, medicine: Medicine) -> bool:
     """Whether a text names a medicine as what an allergy is to."""
     before, after = text[: medicine.start], text[medicine.start + len(medicine.written) :]
     return _BEFORE.search(after) is not None or _BEHIND.search(before) is not None
@@ -242,7 +242,7 @@ def _of_sentence(sentence: str) -> Iterator[Constraint]:
         denied = [(c.start, c.end) for c in clauses(part) if c.present is False or is_relatives(c)]
         named = [m for m in named_in(part) if not any(start <= m.start < end for start, end in denied)]
         if _ALLERGY.search(part):
-            yield from _barred([m for m in named if _allergen(part, m)] or named, "allergy")
+            yield from _barred([m for m in named if is_allergen(part, m)] or named, "allergy")
         elif not _STOPPED.search(part):
             yield from _barred([m for m in named if _taken(part, m)], "current")
 
@@ -256,7 +256,7 @@ def _of_question(sentence: str) -> Iterator[Constraint]:
     """What a question tells as a fact: allergies of whom it is about, and medicines in a clause before the question."""
     told = [a for a in _ALLERGY.finditer(sentence) if _TOLD.search(sentence[: a.start()])]
     if any(not _WONDERED.search(sentence[: a.start()]) for a in told):
-        yield from _barred([m for m in named_in(sentence) if _allergen(sentence, m)], "allergy")
+        yield from _barred([m for m in named_in(sentence) if is_allergen(sentence, m)], "allergy")
     *before, _ = re.split(r"[,，;；]", sentence)
     for part in before:
         if not _ALLERGY.search(part) and not _STOPPED.search(part):

@@ -15,6 +15,7 @@ HEADINGS = {
     "works": "What it is",
     "names": "What it is",
     "uses": "Uses",
+    "taking": "Taking it",
     "contraindications": "Who should not take it",
     "pregnancy": "Pregnancy and breastfeeding",
     "breastfeeding": "Pregnancy and breastfeeding",
@@ -67,6 +68,7 @@ def parts(record: Record) -> Iterator[tuple[str, list[str]]]:
     yield "works", [record.works]
     yield "names", list(_names(record))
     yield "uses", list(record.uses)
+    yield "taking", list(record.taking)
     yield "contraindications", [c.says for c in record.contraindications]
     yield from ((state, [caution.says]) for state in STATES if (caution := record.of(state)) is not None)
     yield "side_effects", list(record.side_effects)

@@ -72,7 +72,10 @@ class Interaction(Frozen):
 
 
 class Record(Frozen):
-    """One medicine. ``classes``: the narrowest first. Lists of sentences, each of which can be quoted alone."""
+    """One medicine. ``classes``: the narrowest first. Lists of sentences, each of which can be quoted alone.
+
+    ``taking``: how and when it is taken, when it works, what to do about a missed dose, how it is stopped.
+    """
 
     name: str = Field(min_length=2)
     names: tuple[str, ...] = ()
@@ -80,6 +83,7 @@ class Record(Frozen):
     classes: tuple[str, ...] = Field(min_length=1)
     works: str = Field(min_length=15)
     uses: tuple[str, ...] = Field(min_length=1)
+    taking: tuple[str, ...] = ()
     contraindications: tuple[Contraindication, ...] = ()
     pregnancy: Caution
     breastfeeding: Caution

@@ -17,18 +17,20 @@ from tools.library.document import Document, LibraryQuestion
 from tools.library.monograph import COLLECTION, Section, paragraphs
 from tools.medicines.answering import answer_of
 from tools.medicines.blame import States, asks_of_blame, suspects
-from tools.medicines.checks import Answer, asks_of_studies, check, record_of
+from tools.medicines.checks import Answer, asks_of_studies, check, known_of, record_of
 from tools.medicines.constraints import asked_of
 from tools.medicines.names import medicines_in
 from tools.medicines.pages import KIND, slug
 from tools.questions.sections import DOCUMENTS, SectionQuestions, folded, titles
-from tools.reading.answering import Told, answering, nearness
+from tools.reading.answering import Told, answering, nearness, part_asked
 from tools.reading.contract import Reader
 from tools.text.language import is_english
 from tools.text.questions import is_closed, is_question, parts
 from tools.text.sentences import Span, sentences
 from tools.text.tokens import tokens
 
+HOW = ("what it is", "taking it")  # parts that tell how one works and when, which no study is asked for
+OF_CLASS = 2  # ours: medicines of a class whose pages are read for it
 MEDICINES = 3  # ours: medicines of a question whose pages are read
 LONGEST = 200  # ours: sentences of a document that is read whole; a longer one is searched as passages
 
@@ -47,7 +49,7 @@ class Least(NamedTuple):
 
 
 LEAST = Least(0.3, 0.35, 0.05)  # ours, on questions of training that were held out (`dev reader answers` prints them)
-OF_MEDICINE = Least(0.6, 0.1, 0.03)  # ours: the page of a medicine that is named is surely about what is asked
+OF_MEDICINE = Least(0.75, 0.1, 0.03)  # ours: the page of a medicine that is named is surely about what is asked
 MOST = 5  # sentences
 NEAREST = 5  # of the pages of medicines, that are read where none surely answers
 
@@ -63,7 +65,7 @@ class SentenceQuestions(SectionQuestions):
             told: what was told before: a question that names nothing may be of the medicine that stands there.
         """
         whole = super().search(question)
-        if whole or not is_english(question) or is_closed(question):
+        if whole or not is_english(question) or (is_closed(question) and not self._asks_how(question)):
             return whole
         found = [h.document for h in self._library.search(question, DOCUMENTS) if h.document.language == "en"]
         named = [document for document in found if self.named(question, document)]
@@ -89,6 +91,10 @@ class SentenceQuestions(SectionQuestions):
             return written.sub(lambda _: document.title, part, count=1)
         return f"{document.title}: {part}"
 
+    def _asks_how(self, question: str) -> bool:
+        """Whether a closed question is of how a medicine is taken or stopped ("should it be taken with food?")."""
+        return bool(self._medicines(question)) and part_asked(generic(question)) == "taking it"
+
     def beside(self, question: str) -> list[QuestionHit]:
         """The sentences nearest to a question in the pages of the medicines that it names, as evidence."""
         pool = [(d, span, told) for d in self._medicines(question) for span, told in sentences_of(d)]
@@ -97,10 +103,12 @@ class SentenceQuestions(SectionQuestions):
         return [hit.model_copy(update={"direct": False}) for hit in hits]
 
     def _medicines(self, text: str) -> list[Document]:
-        """The pages of the medicines that a text names."""
-        if not text or asks_of_studies(text):
+        """The pages of the medicines that a text names; where it names a class alone, of its best known ones."""
+        if not text or (asks_of_studies(text) and part_asked(generic(text)) not in HOW):
             return []
-        records = [record for m in medicines_in(text) if (record := record_of(m)) is not None]
+        named = medicines_in(text)
+        records = [record for m in named if (record := record_of(m)) is not None]
+        records = records or [record for m in named for record in known_of(m)[:OF_CLASS]]
         pages = list(dict.fromkeys(f"{COLLECTION}:{slug(record.name)}" for record in records))
         return [document for page in pages[:MEDICINES] if (document := self._document(page)) is not None]
 

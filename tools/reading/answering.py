@@ -27,8 +27,15 @@ from tools.weights import stored
 WEIGHTS = Path(__file__).with_name("answering.safetensors")
 AGAIN = "Reinstall the package, or train it again: anamnesis dev reader answers."
 SECTIONS = ("overview", "presentation", "diagnosis", "confused with", "treatment", "when to seek help")
+PARTS = (
+    *("what it is", "uses", "taking it", "who should not take it", "pregnancy and breastfeeding", "kidneys and liver"),
+    *("children and older people", "side effects", "monitoring", "interactions"),
+)
+"""Sections of the pages of medicines: which of them answers a question is read by itself."""
 SIDE = len(SECTIONS) + 3  # which section, or another; the first sentence of it, and how far down
 CHEAP = 4  # cosines with the sentence alone and behind its title; words in common with both
+PARTS_WEIGH = 2.0  # ours: of the part beside the sentences themselves
+FAINT = 1e-4  # ours: added to a probability before its logarithm is taken
 LAST = slice(-384, None)  # of the layers' states, those that tell the meaning
 REMEMBERED = 4_096  # ours: sentences whose states are kept, 19 MB
 
@@ -51,8 +58,8 @@ class Told(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The weights: of the question's tower and the sentence's, of sections by question, of the cheap features, and of
-    none of them."""
+    """The weights: of the question's tower and the sentence's, of sections by question, of the cheap features, of none
+    of them, and of `PARTS` by question."""
 
     question: NDArray[np.float32]
     question_bias: NDArray[np.float32]
@@ -64,6 +71,8 @@ class Head(NamedTuple):
     none_bias: NDArray[np.float32]
     cheap: NDArray[np.float32]
     scale: NDArray[np.float32]
+    part: NDArray[np.float32]
+    part_bias: NDArray[np.float32]
 
 
 def answering(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
@@ -76,10 +85,28 @@ def answering(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
     near = _unit(head.question @ asked + head.question_bias, axis=0) @ tower
     by_section = side(told) @ (head.side @ asked + head.side_bias)
     logits = head.scale[0] * near + by_section + cheap(question, told, asked, said) @ head.cheap
-    logits = np.append(logits, head.none @ asked + head.none_bias[0])
-    shares = np.exp(logits - logits.max())
-    probabilities: NDArray[np.float32] = (shares / shares.sum()).astype(np.float32)
-    return probabilities
+    none, (*parts, nowhere) = _softmax(np.append(logits, head.none @ asked + head.none_bias[0]))[-1], _parts(asked)
+    if any(t.section.lower() in PARTS for t in told):
+        none = max(none, nowhere)
+    some = (1 - none) * _softmax(logits + _by_part(told, parts))
+    return np.append(some, none).astype(np.float32)
+
+
+def part_asked(question: str) -> str:
+    """Which of `PARTS` of a medicine's page a question most probably asks for; "" where none tells it."""
+    return (*PARTS, "")[int(_parts(states([question])[0]).argmax())]
+
+
+def _parts(asked: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Array (len(PARTS) + 1,): how probably a question asks for each part, and last for what no part tells."""
+    return _softmax(_head().part @ asked + _head().part_bias)
+
+
+def _by_part(told: Sequence[Told], parts: Sequence[float]) -> NDArray[np.float32]:
+    """Array (len(told),): the logarithm of how probably the part of each sentence is asked for; of a sentence that
+    is of no such part that of the likeliest."""
+    shares = dict(zip(PARTS, parts, strict=True))
+    return PARTS_WEIGH * np.log([shares.get(t.section.lower(), max(parts)) + FAINT for t in told]).astype(np.float32)
 
 
 def nearness(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
@@ -137,6 +164,12 @@ def cheap(question: str, told: Sequence[Told], asked: Vectors, said: Vectors) ->
 @lru_cache(maxsize=4 * REMEMBERED)
 def _bag(text: str) -> frozenset[str]:
     return frozenset(tokens(text))
+
+
+def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    shares: NDArray[np.float32] = np.exp(logits - logits.max())
+    unit: NDArray[np.float32] = shares / shares.sum()
+    return unit
 
 
 def _unit(vectors: Vectors, axis: int) -> Vectors:

@@ -218,3 +218,53 @@ def test_an_everyday_word_of_a_disorders_name_states_no_disorder(question: str) 
 )
 def test_what_advice_names_and_a_patients_state_bars(statement: str, case: str, barred: list[str]) -> None:
     assert [medicine.written for medicine, _ in unsuitable([statement], case)] == barred
+
+
+@pytest.mark.parametrize(
+    ("question", "page", "asks", "advice"),
+    [
+        (
+            "My INR has been steady at 2.4 and I was given Septrin today. Is that an issue?",
+            "co-trimoxazole",
+            "harm",
+            "avoid",
+        ),
+        (
+            "I am on Microgynon and now take carbamazepine. Will it still work?",
+            "carbamazepine",
+            "may",
+            "avoid",
+        ),
+        ("I take cannabis and have schizophrenia. Does it matter?", "cannabis", "interacts", "avoid"),
+        ("Epclusa begun. He takes amiodarone. Concern?", "sofosbuvir", "harm", "avoid"),
+        ("We are planning a baby and she takes isotretinoin. Is that ok?", "isotretinoin", "may", "avoid"),
+        ("Can I have a cough mixture with dextromethorphan on moclobemide?", "dextromethorphan", "may", "avoid"),
+        ("Is a salt substitute LoSalt with ramipril ok?", "potassium-chloride", "may", "avoid"),
+        ("Can I have Lemsip when I take paracetamol already?", "paracetamol-with-phenylephrine", "may", "avoid"),
+        ("Is Surmontil ok with phenelzine?", "amitriptyline", "may", "avoid"),  # by its class: it has no record
+        ("Can I drive on promethazine?", "promethazine", "may", "caution"),
+        ("Can I sunbathe while I take doxycycline?", "doxycycline", "may", "caution"),
+    ],
+)
+def test_a_danger_is_found_by_whatever_name_and_however_it_points_back(
+    question: str, page: str, asks: str, advice: str
+) -> None:
+    found = check(question)
+    assert found.asks == asks
+    assert advice == found.checks[0].advice.value
+    assert page in {c.page for c in found.checks}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Penicillin allergy: can she have azithromycin?",  # asked about is what the allergy is not to
+        "Penicillin allergic: is doxycycline all right?",
+        "My son, 8, takes montelukast; can he have cetirizine?",  # nor what is taken already
+        "Can I drive on amoxicillin?",
+        "Is Robaxin ok with ciprofloxacin?",
+        "We are not planning a baby. Can I take ibuprofen?",
+    ],
+)
+def test_what_is_not_asked_about_warns_of_nothing(question: str) -> None:
+    assert check(question).checks == ()

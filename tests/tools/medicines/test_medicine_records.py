@@ -38,6 +38,7 @@ def _said(record: Record) -> list[str]:
     return [
         record.works,
         *record.uses,
+        *record.taking,
         *record.side_effects,
         *record.monitoring,
         *told_of,

@@ -15,6 +15,7 @@ from tools.library.collection import Library
 from tools.medicines.pages import starter_pages
 from tools.questions.sentences import NEAREST, MedicineQuestions, SentenceQuestions
 from tools.questions.tool import FindAnsweredQuestion
+from tools.reading.answering import part_asked
 from tools.reading.reader import TrainedReader
 
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
@@ -95,3 +96,24 @@ def test_pages_are_no_documents_that_questions_are_written_for(library: Library)
 
 def test_a_part_that_a_page_lacks_is_not_told(medicines: MedicineQuestions) -> None:
     assert medicines._hit("sildenafil", "storage", "", "") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("When in the day should perindopril be taken?", "taking it"),
+        ("I skipped a tablet of edoxaban, what do I do?", "taking it"),
+        ("What is nebivolol used for?", "uses"),
+        ("Which blood tests does ciclosporin need?", "monitoring"),
+        ("What is the price of tadalafil?", ""),
+        ("How many mg of prednisolone do I take?", ""),
+    ],
+)
+def test_a_question_tells_which_part_of_a_medicines_page_it_asks_for(question: str, part: str) -> None:
+    assert part_asked(question) == part
+
+
+def test_how_one_works_and_when_is_told_from_its_page(library: Library) -> None:
+    """ "Work" and "help" ask for studies elsewhere."""
+    hits = SentenceQuestions(library).search("How does amlodipine work?")
+    assert {hit.document.id for hit in hits} == {"library:amlodipine"}
