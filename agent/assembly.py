@@ -142,15 +142,16 @@ def assemble(
         known=library.frequencies,
         diseases=names.diseases_named,
     )
+    in_english = InEnglish(names.found_in, library.by_words)
     starter = StarterQuestions(settings, home, encoder, say)
     answered = question_tool(
         settings, home, library, encoder, names.found_in, ensure=starter.build, reader=reader, states=graph.stated
     )
     parts = Parts(
         triage=TriageLocal(
-            documents.on_subject,
+            lambda text: in_english.knows(text) or documents.on_subject(text),
             names.diseases_in,
-            InEnglish(names.found_in, library.by_words),
+            in_english,
             graph.stated,
             hypotheses=models is not None and models.judged_by_model("answer"),
         ),

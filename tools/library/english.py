@@ -25,7 +25,9 @@ MARKS = re.compile(r"[\s，。？！?!,.；;：:“”\"'（）()]+")
 LONGEST = 120  # ours: characters of a question; a longer one tells a story
 SHORTEST_NAME = 2  # characters of a name; one character is a part of many words
 FIRST = 3  # ours: documents by words among which one in Chinese is looked for
-DURATION = ("long term", "short term", "lifelong", "early")  # of a treatment, not of an illness
+DURATION = ("long term", "short term", "lifelong", "early", "daily", "yearly", "alone")  # of a treatment
+AT = {"at": "in", "during": "during", "after": "after", "before": "before"}  # behind a time, and before it in English
+MOSTLY = 0.75  # ours: share of a question's characters; of 500 of other fields with medical words three reach it
 SAID = ("word", "name", "aspect")  # what words of a question say something
 
 Names = Callable[[str], Mapping[str, Sequence[str]]]
@@ -60,6 +62,16 @@ class InEnglish:
         asked = [self._question(part) for part in parts(text)]
         return " ".join(asked) if all(asked) else ""
 
+    def knows(self, text: str) -> bool:
+        """Whether a text is Chinese, a name of medicine stands in it, and the words of most of its characters are
+        known: it is about medicine, also where it cannot be put into English."""
+        if language_of(text) != "zh":
+            return False
+        pieces = self._pieces(text)
+        known = sum(len(piece.written) for piece in pieces if piece.role)
+        named = any(piece.role == "name" for piece in pieces)
+        return named and known >= MOSTLY * sum(len(piece.written) for piece in pieces)
+
     def _question(self, text: str) -> str:
         words = self._read(text) or []
         names = [w.written for w in words if w.role == "name"]
@@ -68,7 +80,12 @@ class InEnglish:
         return _composed(words, closed=is_closed(text))
 
     def _read(self, text: str) -> list[Word] | None:
-        """The words of a text, at each place the longest that is known; None where a place has none."""
+        """The words of a text; None where a place has none that is known."""
+        pieces = self._pieces(text)
+        return pieces if all(piece.role for piece in pieces) else None
+
+    def _pieces(self, text: str) -> list[Word]:
+        """The words of a text, at each place the longest that is known; a character that begins none has no role."""
         known = _words() | {name: Word(name, "name", english) for name, english in self._named(text)}
         longest = max(map(len, known))
         out: list[Word] = []
@@ -81,10 +98,8 @@ class InEnglish:
             latin = LATIN.match(text, at)
             if latin and (word is None or len(word.written) < len(latin[0])):
                 word = Word(latin[0], "word", latin[0])
-            if word is None:
-                return None
-            out.append(word)
-            at += len(word.written)
+            out.append(word or Word(text[at], "", ""))
+            at += len(out[-1].written)
         return out
 
     def _named(self, text: str) -> Iterable[tuple[str, str]]:
@@ -103,16 +118,14 @@ class InEnglish:
 
 def _composed(words: Sequence[Word], *, closed: bool) -> str:
     """The words as a question: what asks stands first, then the auxiliary."""
-    ask = "" if closed else next((w.english for w in words if w.role == "ask"), "What")
     may = next((w.english for w in words if w.role == "may"), "")
     said = [w for w in words if w.role in SAID or w.english == "must"]
-    if closed and (used := _used(said)):
-        return f"{'Can' if may == 'can' else 'Should'} {used}?"
-    if closed and may == "must":  # "... must surgery" is whether it needs surgery
-        said, may = [w._replace(english="need") if w.english == "must" else w for w in said], ""
-    said = [w for w in said if w.english != "must"]
+    if closed:
+        return _closed(said, may)
+    ask = next((w.english for w in words if w.role == "ask"), "What")
+    said = [w for w in said if w.english not in ("must", "for", "at")] or said
     if ask == "What" or any(w.english == "need" for w in said):
-        said = [w for w in said if w.english != "use"]
+        said = [w for w in said if w.english != "use"] or said
     last = said[-1]
     others = [w for w in said if w.english != last.english]
     if last.role == "aspect" and others and ask in ("How", "What"):
@@ -120,22 +133,129 @@ def _composed(words: Sequence[Word], *, closed: bool) -> str:
         if ask == "What":
             return f"What is the {_forms('nouns')[last.english]} of {about}?"
         return f"How should {about} be {last.english}?" if may == "should" else f"How is {about} {last.english}?"
-    if closed:
-        return f"{(may or 'does').capitalize()} {_joined(said, _forms('verbs'))}?"
     between = "" if ask == "What to do about" else "is "
     between = f"{may} " if may in ("should", "can") and ask not in ("What", "What to do about") else between
     return f"{ask} {between}{_joined(said, _forms('nouns'))}?"
 
 
-def _used(said: Sequence[Word]) -> str:
-    """What is used in what, where a question asks whether it is: "antibiotics be used in bronchitis"; else ""."""
-    at = next((n for n, w in enumerate(said) if w.english == "use"), 0)
-    before = [w for w in said[:at] if w.english not in ("need", "must", *DURATION)]
-    how_long = [w for w in said[:at] if w.english in DURATION]
-    if not before or at == len(said) - 1:
+def _closed(said: Sequence[Word], may: str) -> str:
+    """A closed question: whether something is so, does something, is needed, or is used in something."""
+    if may == "must":  # "... must surgery" is whether it needs surgery
+        said, may = [w._replace(english="need") if w.english == "must" else w for w in said], "does"
+    said = [w for w in said if w.english != "must"]
+    while len(said) > 1 and said[0].english in ("use", "need", "for"):  # "to take aspirin does ..." is whether aspirin does
+        said = said[1:]
+    point, where = _beside(_qualified(said))
+    first = next((n for n, w in enumerate(point) if w.english == "first-choice"), 0)
+    if first:  # "in D the first choice is X", "X is in D the first choice"
+        what, disease = (point[first + 1 :], point[:first]) if point[first + 1 :] else (point[:1], point[1:first])
+        return f"Is {_said(what)} the first choice{_in(disease)}{where}?"
+    if asked := _used(point, where, may):
+        return asked
+    *subject, last = point
+    if not subject:
+        return f"{(may or 'does').capitalize()} {_said(point)}{where}?"
+    if point[0].english == "need" or last.english == "need":
+        return f"Is {_said([w for w in point if w.english != 'need'])} needed{where}?"
+    if last.english in _listed("predicates"):
+        return _is_so(subject, last, f"{_how_long(point)}{where}", may)
+    if may == "can" and last.english == "use":
+        return _may_be_used(subject, where)
+    if may == "can" and not any(map(_acts, point)) and last.english not in _forms("endings"):
+        return f"Can {last.english} be used{_in(subject)}{where}?"
+    if may == "does" and last.role == "name" and not any(map(_acts, subject)):
+        return f"Does {_said(subject)} cause {last.english}{where}?"
+    may = "does" if not may or (may == "is" and any(map(_acts, point))) else may
+    end = _forms("nouns" if any(w.english == "need" for w in subject) else "endings").get(last.english)
+    if end is not None:
+        may = "can" if may == "does" and end.startswith("be ") else may
+        return f"{may.capitalize()} {_said(subject)} {end}{where}?"
+    return f"{may.capitalize()} {_said(point)}{where}?"
+
+
+def _is_so(subject: Sequence[Word], last: Word, where: str, may: str) -> str:
+    """Whether something is effective, safe, infectious, ..., where it says so to do something."""
+    subject = [w for w in subject if w.english not in DURATION]
+    what_for = next((n for n, w in enumerate(subject) if n and w.english in _listed("purposes")), len(subject))
+    so = last.english + (f" to {_said(subject[what_for:])}" if subject[what_for:] else "")
+    what = _said(subject[:what_for])
+    return f"Can {what} be {so}{where}?" if may == "can" else f"Is {what} {so}{where}?"
+
+
+def _may_be_used(subject: Sequence[Word], where: str) -> str:
+    """Whether the first thing may be used, in the others or together with them."""
+    what, *others = [w for w in subject if w.english not in DURATION]
+    if any(w.english in ("and", "together with") for w in others):
+        return f"Can {_said([what, *others])} be used{_how_long(subject)}{where}?"
+    return f"Can {what.english} be used{_how_long(subject)}{_in(others)}{where}?"
+
+
+def _used(point: Sequence[Word], where: str, may: str) -> str:
+    """Whether something is used in something, does or is something there; "" where that is not asked."""
+    at = next((n for n, w in enumerate(point) if w.english == "use"), 0)
+    before = [w for w in point[:at] if w.english not in ("need", "must", *DURATION, *_listed("routes"))]
+    where_all, how_long = f"{_in(before)}{where}", _how_long(point)
+    what = [w for w in point[:at] if w.english in _listed("routes")]
+    what += [w for w in point[at + 1 :] if w.english not in DURATION]
+    if not at or not what or not where_all:
         return ""
-    what = _joined(said[at + 1 :], _forms("nouns"))
-    return " ".join([what, "be used", *(w.english for w in how_long), "in", _joined(before, _forms("nouns"))])
+    *subject, last = what
+    if subject and last.english in _listed("predicates"):
+        return _is_so(subject, last, f"{how_long}{where_all}", "is")
+    if subject and _acts(last):  # "in gout, with allopurinol, prevent"
+        return f"Can {_said([*what, *before])}{how_long}{where}?"
+    if any(map(_acts, subject)):
+        return f"Can {_said(what)}{how_long}{where_all}?"
+    if may == "does" and last.role == "name" and any(w.role == "name" for w in subject):
+        return f"Does {_said(subject)} cause {last.english}{how_long}{where_all}?"
+    return f"{'Can' if may == 'can' else 'Should'} {_said(what, 'nouns')} be used{how_long}{where_all}?"
+
+
+def _how_long(words: Sequence[Word]) -> str:
+    return "".join(f" {w.english}" for w in words if w.english in DURATION)
+
+
+def _qualified(said: Sequence[Word]) -> list[Word]:
+    """Words with how a thing is before its name: in Chinese it stands behind, "D-dimer raised"."""
+    out: list[Word] = []
+    for n, word in enumerate(said):
+        of_last = word.english in _listed("qualities") and out and out[-1].role == "name" and n < len(said) - 1
+        out.insert(len(out) - 1 if of_last else len(out), word)
+    return out
+
+
+def _beside(said: Sequence[Word]) -> tuple[list[Word], str]:
+    """What is asked, and in whom or when, which stands at the end in English."""
+    at = next((n for n, w in enumerate(said) if w.english in AT), 0)
+    when, rest = ([*said[:at]], [*said[at + 1 :]]) if 0 < at < len(said) - 1 else ([], [*said])
+    if len(rest) == 1 and len(when) > 1:  # "gout, stopped, after: recurs?"
+        when, rest = when[1:], [when[0], *rest]
+    when_said = f" {AT[said[at].english]} {_said(when, 'nouns')}" if when else ""
+    whom = [w for w in rest if w.english in _listed("whom")]
+    point = [w for n, w in enumerate(rest) if w not in whom and not (w.english == "for" and [*rest, w][n + 1] in whom)]
+    if not whom or not point or (point[0].english != "need" and (_acts(point[0]) or len(point) == 1)):
+        return rest, when_said  # the people are who does it
+    return point, f"{_in(whom)}{when_said}"
+
+
+def _acts(word: Word) -> bool:
+    return word.english in _listed("acts")
+
+
+def _in(words: Sequence[Word]) -> str:
+    return f" in {_said(words, 'nouns')}" if words else ""
+
+
+def _said(words: Sequence[Word], forms: str = "verbs") -> str:
+    """Words in a row: of two verbs together the first is a thing, of two apart the second is what the first is for."""
+    out: list[str] = []
+    acted = False
+    for word, after in zip(words, [*words[1:], None], strict=True):
+        is_thing = after is not None and _acts(word) and _acts(after)
+        out += ["to"] if acted and word.english in _listed("purposes") else []
+        out.append(_forms("nouns" if is_thing else forms).get(word.english, word.english))
+        acted = acted or (_acts(word) and not is_thing)
+    return " ".join(dict.fromkeys(out))
 
 
 def _joined(words: Sequence[Word], forms: Mapping[str, str]) -> str:
@@ -158,3 +278,8 @@ def _words() -> dict[str, Word]:
 def _forms(name: str) -> dict[str, str]:
     forms: dict[str, str] = read_yaml(WORDS)[name]
     return forms
+
+
+@cache
+def _listed(name: str) -> frozenset[str]:
+    return frozenset(read_yaml(WORDS)[name])
