@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from tools.library.contract import LibraryHit
 from tools.literature.vocabulary import chinese_searched
+from tools.medicines.names import medicines_in
 from tools.text.language import HAN, language_of
 from tools.text.questions import is_closed, parts
 from tools.yaml_files import read_yaml
@@ -27,6 +29,7 @@ SHORTEST_NAME = 2  # characters of a name; one character is a part of many words
 FIRST = 3  # ours: documents by words among which one in Chinese is looked for
 DURATION = ("long term", "short term", "lifelong", "early", "daily", "yearly", "alone")  # of a treatment
 AT = {"at": "in", "during": "during", "after": "after", "before": "before"}  # behind a time, and before it in English
+MANY = {"is": "are", "does": "do"}
 MOSTLY = 0.75  # ours: share of a question's characters; of 500 of other fields with medical words three reach it
 SAID = ("word", "name", "aspect")  # what words of a question say something
 
@@ -107,6 +110,7 @@ class InEnglish:
         tables = [chinese_searched(text), {n: e[0] for n, e in self._names(text).items() if e}]
         for name, english in ((n, e) for table in reversed(tables) for n, e in table.items()):
             if HAN.search(name) and len(name) >= SHORTEST_NAME and name not in _words():
+                english = next((m.generic for m in medicines_in(english) if m.written == english), "") or english
                 yield name, english[:1].lower() + english[1:] if english[1:2].islower() else english
 
     def _in_chinese(self, text: str, names: Sequence[str]) -> bool:
@@ -118,7 +122,8 @@ class InEnglish:
 
 def _composed(words: Sequence[Word], *, closed: bool) -> str:
     """The words as a question: what asks stands first, then the auxiliary."""
-    may = next((w.english for w in words if w.role == "may"), "")
+    auxiliaries = [w.english for w in words if w.role == "may"]
+    may = next((m for m in auxiliaries if m != "is"), next(iter(auxiliaries), ""))
     said = [w for w in words if w.role in SAID or w.english == "must"]
     if closed:
         return _closed(said, may)
@@ -143,20 +148,26 @@ def _closed(said: Sequence[Word], may: str) -> str:
     if may == "must":  # "... must surgery" is whether it needs surgery
         said, may = [w._replace(english="need") if w.english == "must" else w for w in said], "does"
     said = [w for w in said if w.english != "must"]
-    while len(said) > 1 and said[0].english in ("use", "need", "for"):  # "to take aspirin does ..." is whether aspirin does
+    said = [w for w, after in pairwise([*said, said[-1]]) if w.english != "together with" or not _acts(after)]
+    while len(said) > 1 and said[0].english in ("use", "need", "for"):  # "to take it, does it ..." is whether it does
         said = said[1:]
     point, where = _beside(_qualified(said))
     first = next((n for n, w in enumerate(point) if w.english == "first-choice"), 0)
     if first:  # "in D the first choice is X", "X is in D the first choice"
         what, disease = (point[first + 1 :], point[:first]) if point[first + 1 :] else (point[:1], point[1:first])
-        return f"Is {_said(what)} the first choice{_in(disease)}{where}?"
-    if asked := _used(point, where, may):
-        return asked
+        return f"{_agreeing('is', what)} the first choice{_in(disease)}{where}?"
+    return _used(point, where, may) or _asked(point, where, may)
+
+
+def _asked(point: Sequence[Word], where: str, may: str) -> str:
+    """Whether something is needed, is so, may be used or does something, where none is said to be used in another."""
     *subject, last = point
     if not subject:
-        return f"{(may or 'does').capitalize()} {_said(point)}{where}?"
+        return f"{_agreeing(may or 'does', point)}{where}?"
     if point[0].english == "need" or last.english == "need":
-        return f"Is {_said([w for w in point if w.english != 'need'])} needed{where}?"
+        return f"{_agreeing('is', [w for w in point if w.english != 'need'])} needed{where}?"
+    if any(w.english == "better than" for w in subject):
+        return f"{_agreeing('is', [w for w in point if w.english not in _listed('predicates')])}{where}?"
     if last.english in _listed("predicates"):
         return _is_so(subject, last, f"{_how_long(point)}{where}", may)
     if may == "can" and last.english == "use":
@@ -164,13 +175,13 @@ def _closed(said: Sequence[Word], may: str) -> str:
     if may == "can" and not any(map(_acts, point)) and last.english not in _forms("endings"):
         return f"Can {last.english} be used{_in(subject)}{where}?"
     if may == "does" and last.role == "name" and not any(map(_acts, subject)):
-        return f"Does {_said(subject)} cause {last.english}{where}?"
+        return f"{_agreeing('does', subject)} cause {last.english}{where}?"
     may = "does" if not may or (may == "is" and any(map(_acts, point))) else may
     end = _forms("nouns" if any(w.english == "need" for w in subject) else "endings").get(last.english)
-    if end is not None:
+    if end is not None and (not any(map(_acts, subject)) or last.english in _forms("nouns")):
         may = "can" if may == "does" and end.startswith("be ") else may
-        return f"{may.capitalize()} {_said(subject)} {end}{where}?"
-    return f"{may.capitalize()} {_said(point)}{where}?"
+        return f"{_agreeing(may, subject)} {end}{where}?"
+    return f"{_agreeing(may, point)}{where}?"
 
 
 def _is_so(subject: Sequence[Word], last: Word, where: str, may: str) -> str:
@@ -178,25 +189,25 @@ def _is_so(subject: Sequence[Word], last: Word, where: str, may: str) -> str:
     subject = [w for w in subject if w.english not in DURATION]
     what_for = next((n for n, w in enumerate(subject) if n and w.english in _listed("purposes")), len(subject))
     so = last.english + (f" to {_said(subject[what_for:])}" if subject[what_for:] else "")
-    what = _said(subject[:what_for])
-    return f"Can {what} be {so}{where}?" if may == "can" else f"Is {what} {so}{where}?"
+    what = subject[:what_for]
+    return f"Can {_said(what)} be {so}{where}?" if may == "can" else f"{_agreeing('is', what)} {so}{where}?"
 
 
 def _may_be_used(subject: Sequence[Word], where: str) -> str:
     """Whether the first thing may be used, in the others or together with them."""
     what, *others = [w for w in subject if w.english not in DURATION]
     if any(w.english in ("and", "together with") for w in others):
-        return f"Can {_said([what, *others])} be used{_how_long(subject)}{where}?"
+        return f"Can {_said([what, *others])} be used together{_how_long(subject)}{where}?"
     return f"Can {what.english} be used{_how_long(subject)}{_in(others)}{where}?"
 
 
 def _used(point: Sequence[Word], where: str, may: str) -> str:
     """Whether something is used in something, does or is something there; "" where that is not asked."""
-    at = next((n for n, w in enumerate(point) if w.english == "use"), 0)
+    at = next((n for n, w in enumerate(point) if w.english in ("use", "alone")), 0)
     before = [w for w in point[:at] if w.english not in ("need", "must", *DURATION, *_listed("routes"))]
     where_all, how_long = f"{_in(before)}{where}", _how_long(point)
     what = [w for w in point[:at] if w.english in _listed("routes")]
-    what += [w for w in point[at + 1 :] if w.english not in DURATION]
+    what += [w for w in point[at + 1 :] if w.english not in ("use", *DURATION)]
     if not at or not what or not where_all:
         return ""
     *subject, last = what
@@ -207,8 +218,15 @@ def _used(point: Sequence[Word], where: str, may: str) -> str:
     if any(map(_acts, subject)):
         return f"Can {_said(what)}{how_long}{where_all}?"
     if may == "does" and last.role == "name" and any(w.role == "name" for w in subject):
-        return f"Does {_said(subject)} cause {last.english}{how_long}{where_all}?"
+        return f"{_agreeing('does', subject)} cause {last.english}{how_long}{where_all}?"
     return f"{'Can' if may == 'can' else 'Should'} {_said(what, 'nouns')} be used{how_long}{where_all}?"
+
+
+def _agreeing(verb: str, words: Sequence[Word]) -> str:
+    """A verb at the head of a question, with words of which the first says whether they are many: "Are statins"."""
+    first = words[0].english.split()[-1]
+    many = first.endswith("s") and not first.endswith(("is", "ss", "us")) and first not in _listed("one")
+    return f"{(MANY.get(verb, verb) if many else verb).capitalize()} {_said(words)}"
 
 
 def _how_long(words: Sequence[Word]) -> str:
@@ -219,7 +237,7 @@ def _qualified(said: Sequence[Word]) -> list[Word]:
     """Words with how a thing is before its name: in Chinese it stands behind, "D-dimer raised"."""
     out: list[Word] = []
     for n, word in enumerate(said):
-        of_last = word.english in _listed("qualities") and out and out[-1].role == "name" and n < len(said) - 1
+        of_last = word.english in _listed("qualities") and out and not _acts(out[-1]) and n < len(said) - 1
         out.insert(len(out) - 1 if of_last else len(out), word)
     return out
 
