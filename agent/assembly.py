@@ -142,7 +142,8 @@ def assemble(
         known=library.frequencies,
         diseases=names.diseases_named,
     )
-    in_english = InEnglish(names.found_in, library.by_words)
+    titles = {disease.zh: disease.name for disease in graph.graph.diseases}
+    in_english = InEnglish(names.found_in, library.by_words, titles, library.frequencies)
     starter = StarterQuestions(settings, home, encoder, say)
     answered = question_tool(
         settings, home, library, encoder, names.found_in, ensure=starter.build, reader=reader, states=graph.stated

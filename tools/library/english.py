@@ -8,10 +8,11 @@ and is then declined as an English one is of which the library holds no word. Al
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from tools.library.contract import LibraryHit
@@ -52,10 +53,19 @@ class InEnglish:
         names: names of diseases and findings in a text, with their English names.
         by_words: documents of the library for a query by its words: a question whose names stand in a Chinese document
             is asked in Chinese. None where there is no library.
+        titles: Chinese names with the English ones by which the library calls the same thing.
+        words: the library's words, in small letters.
     """
 
-    def __init__(self, names: Names, by_words: ByWords | None = None) -> None:
+    def __init__(
+        self,
+        names: Names,
+        by_words: ByWords | None = None,
+        titles: Mapping[str, str] = MappingProxyType({}),
+        words: Container[str] = (),
+    ) -> None:
         self._names, self._by_words = names, by_words
+        self._titles, self._words = titles, words
 
     def __call__(self, text: str) -> str:
         """The question in English; "" for one that is not Chinese, that holds a word nobody knows, or that a Chinese
@@ -110,14 +120,31 @@ class InEnglish:
         tables = [chinese_searched(text), {n: e[0] for n, e in self._names(text).items() if e}]
         for name, english in ((n, e) for table in reversed(tables) for n, e in table.items()):
             if HAN.search(name) and len(name) >= SHORTEST_NAME and name not in _words():
-                english = next((m.generic for m in medicines_in(english) if m.written == english), "") or english
+                english = self._titles.get(name, "") or next(iter(generics(english)), "") or self._spelt(english)
                 yield name, english[:1].lower() + english[1:] if english[1:2].islower() else english
+
+    def _spelt(self, english: str) -> str:
+        """A name in the library's spelling: of a word that it lacks, the British form that it has."""
+        words = [next((w for w in british(word) if w in self._words), word) for word in english.split()]
+        return " ".join(words)
 
     def _in_chinese(self, text: str, names: Sequence[str]) -> bool:
         """Whether a Chinese document of the library speaks of what a question names."""
         found = self._by_words(text, FIRST) if self._by_words is not None else {}
         documents = [hit.document for hits in found.values() for hit in hits]
         return any(d.language == "zh" and any(n in d.text for n in names) for d in documents)
+
+
+def generics(english: str) -> list[str]:
+    """The generic name of the medicine that a name is; none for another name."""
+    return [m.generic for m in medicines_in(english) if m.written.lower() == english.lower() and m.generic]
+
+
+def british(word: str) -> Iterator[str]:
+    """A word, and the ways in which British English may write it: haem, oedema, tumour, sulphate, localise."""
+    yield word
+    for american, ours in (("e", "ae"), ("e", "oe"), ("or", "our"), ("f", "ph"), ("z", "s"), ("er", "re")):
+        yield from (f"{word[: m.start()]}{ours}{word[m.end() :]}" for m in re.finditer(american, word))
 
 
 def _composed(words: Sequence[Word], *, closed: bool) -> str:
@@ -151,7 +178,8 @@ def _closed(said: Sequence[Word], may: str) -> str:
     said = [w for w, after in pairwise([*said, said[-1]]) if w.english != "together with" or not _acts(after)]
     while len(said) > 1 and said[0].english in ("use", "need", "for"):  # "to take it, does it ..." is whether it does
         said = said[1:]
-    point, where = _beside(_qualified(said))
+    got = "get" if said[0].english in _listed("whom") else "cause"  # people get an illness, a thing causes it
+    point, where = _beside(_qualified([w._replace(english=got) if w.english == "get" else w for w in said]))
     first = next((n for n, w in enumerate(point) if w.english == "first-choice"), 0)
     if first:  # "in D the first choice is X", "X is in D the first choice"
         what, disease = (point[first + 1 :], point[:first]) if point[first + 1 :] else (point[:1], point[1:first])
@@ -177,6 +205,7 @@ def _asked(point: Sequence[Word], where: str, may: str) -> str:
     if may == "does" and last.role == "name" and not any(map(_acts, subject)):
         return f"{_agreeing('does', subject)} cause {last.english}{where}?"
     may = "does" if not may or (may == "is" and any(map(_acts, point))) else may
+    may = "can" if may == "does" and any(w.english in ("cause", "get") for w in subject) else may
     end = _forms("nouns" if any(w.english == "need" for w in subject) else "endings").get(last.english)
     if end is not None and (not any(map(_acts, subject)) or last.english in _forms("nouns")):
         may = "can" if may == "does" and end.startswith("be ") else may
@@ -187,9 +216,14 @@ def _asked(point: Sequence[Word], where: str, may: str) -> str:
 def _is_so(subject: Sequence[Word], last: Word, where: str, may: str) -> str:
     """Whether something is effective, safe, infectious, ..., where it says so to do something."""
     subject = [w for w in subject if w.english not in DURATION]
-    what_for = next((n for n, w in enumerate(subject) if n and w.english in _listed("purposes")), len(subject))
-    so = last.english + (f" to {_said(subject[what_for:])}" if subject[what_for:] else "")
-    what = subject[:what_for]
+    disease, *rest = subject
+    of_use = last.english in ("effective", "safe") and disease.role == "name" and not generics(disease.english)
+    at = next((n for n, w in enumerate(subject) if n and w.english in ("for", *_listed("purposes"))), len(subject))
+    if of_use and rest and at == len(subject):  # "in D X is effective"
+        return _is_so(rest, last, f"{_in([disease])}{where}", may)
+    to = "" if at == len(subject) or subject[at].english == "for" else "to "
+    so = " ".join([last.english, *([f"{to}{_said(subject[at:])}"] if subject[at:] else [])])
+    what = subject[:at]
     return f"Can {_said(what)} be {so}{where}?" if may == "can" else f"{_agreeing('is', what)} {so}{where}?"
 
 
@@ -203,12 +237,12 @@ def _may_be_used(subject: Sequence[Word], where: str) -> str:
 
 def _used(point: Sequence[Word], where: str, may: str) -> str:
     """Whether something is used in something, does or is something there; "" where that is not asked."""
-    at = next((n for n, w in enumerate(point) if w.english in ("use", "alone")), 0)
+    at = next((n for n, w in enumerate(point) if w.english in ("use", "alone")), len(point))
     before = [w for w in point[:at] if w.english not in ("need", "must", *DURATION, *_listed("routes"))]
     where_all, how_long = f"{_in(before)}{where}", _how_long(point)
     what = [w for w in point[:at] if w.english in _listed("routes")]
     what += [w for w in point[at + 1 :] if w.english not in ("use", *DURATION)]
-    if not at or not what or not where_all:
+    if at == len(point) or not what or not where_all:
         return ""
     *subject, last = what
     if subject and last.english in _listed("predicates"):
