@@ -142,15 +142,17 @@ def assemble(
         known=library.frequencies,
         diseases=names.diseases_named,
     )
+    titles = {disease.zh: disease.name for disease in graph.graph.diseases}
+    in_english = InEnglish(names.found_in, library.by_words, titles, library.frequencies)
     starter = StarterQuestions(settings, home, encoder, say)
     answered = question_tool(
         settings, home, library, encoder, names.found_in, ensure=starter.build, reader=reader, states=graph.stated
     )
     parts = Parts(
         triage=TriageLocal(
-            documents.on_subject,
+            lambda text: in_english.knows(text) or documents.on_subject(text),
             names.diseases_in,
-            InEnglish(names.found_in, library.by_words),
+            in_english,
             graph.stated,
             hypotheses=models is not None and models.judged_by_model("answer"),
             grave=graph.grave_share,

@@ -16,6 +16,7 @@ from tools.contract import unique
 from tools.medicines.names import Medicine, medicines_in
 from tools.medicines.records import starter_records
 from tools.text.clauses import Clause, clauses
+from tools.text.questions import CLOSED_ZH
 from tools.text.sentences import sentences
 from tools.yaml_files import read_yaml
 
@@ -75,7 +76,10 @@ _CUT_OFF = re.compile(  # what is left of "who is allergic to trimethoprim" with
     r"(?: (?:to|against))?(?: the| an?)?\s*(?=[.,;?]|$)",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(r"^s?[ -](?:allerg|hypersensitiv|intoleran|anaphyla)|^[^，,。；？]{0,12}过敏", re.IGNORECASE)
+_BEFORE = re.compile(  # what treats an allergic disease is no allergen
+    r"^s?[ -](?:allerg|hypersensitiv|intoleran|anaphyla)|^(?:(?!治疗|用于|预防|缓解|抢救)[^，,。；？]){0,12}过敏",
+    re.IGNORECASE,
+)
 _ADDS = re.compile(
     r"\b(?:add\w*|start\w*|initiat\w*|as well|also|too|together|combin\w*|on top|both)\b|加用|同时|一起", re.IGNORECASE
 )
@@ -235,7 +239,7 @@ def is_allergen(text: str, medicine: Medicine) -> bool:
 
 
 def _of_sentence(sentence: str) -> Iterator[Constraint]:
-    if sentence.rstrip().endswith(("?", "？")):
+    if sentence.rstrip().endswith(("?", "？")) or CLOSED_ZH.search(sentence):  # Chinese asks without a mark, too
         yield from _of_question(sentence)
         return
     for part in _PARTS.split(sentence):

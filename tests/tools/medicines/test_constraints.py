@@ -45,6 +45,11 @@ CHINESE = {"A": "阿莫西林", "B": "阿奇霉素", "C": "青霉素"}
         ("He is taking ibuprofen, can naproxen be added?", [("current", "ibuprofen")]),
         ("我对青霉素过敏，能吃阿莫西林吗？", [("allergy", "青霉素")]),
         ("我会不会对青霉素过敏？", []),
+        ("我对青霉素过敏，能吃阿莫西林吗", [("allergy", "青霉素")]),  # asked without a mark
+        ("青霉素过敏性休克能用阿莫西林吗", [("allergy", "青霉素")]),
+        ("过敏性鼻炎能吃氯雷他定吗", []),  # a disease, not what an allergy is to
+        ("过敏性休克首选肾上腺素吗", []),
+        ("肾上腺素治疗过敏性休克有效吗", []),
         ("", []),
     ],
 )
