@@ -19,6 +19,7 @@ from tools.knowledge_graph.schema import FindingNode
 from tools.knowledge_graph.units import Unit
 from tools.knowledge_graph.wordings import Agreement
 from tools.reading.features import Features
+from tools.text.negation import NORMAL
 from tools.weights import stored
 
 WEIGHTS = Path(__file__).parent / "spoken.safetensors"
@@ -59,7 +60,11 @@ class Spoken:
     def joined(self, units: Sequence[Unit], read: Sequence[Agreement], seen: Mapping[str, Features]) -> list[Agreement]:
         """What wordings say of each unit, and what the head hears in it. ``seen``: the features of their texts."""
         chances = dict(zip(seen, self.read(list(seen.values())), strict=True))
-        return [self._heard(found, chances[u.text], chances.get(u.bare)) for u, found in zip(units, read, strict=True)]
+        deaf = np.zeros(len(self._places), np.float32)  # "TSH normal": what is as it should be is no finding to be heard
+        heard = [deaf if u.negated and NORMAL.search(u.text) else chances[u.text] for u in units]
+        return [
+            self._heard(found, chance, chances.get(u.bare)) for u, found, chance in zip(units, read, heard, strict=True)
+        ]
 
     def _heard(self, found: Agreement, chance: Matrix, bare: Matrix | None) -> Agreement:
         """Agreement with the nearer of wordings and head; what neither hears counts less the surer the head is. Of a

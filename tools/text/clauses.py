@@ -133,18 +133,19 @@ _FOR_A_TIME = re.compile(
     r"\b(?:for|since|in)\b[^,;]*\b(?:hours?|days?|nights?|weeks?|months?|years?|yesterday|last|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
     re.IGNORECASE,
 )
-# ours: what is examined or measured, as an item of a list of which the last alone says how all are: "power, reflexes and
-# sensation normal", "prolactin and TSH raised"
+# ours: what is examined or measured, as an item of a list of which the last alone says how all are: "power, reflexes
+# and sensation normal", "prolactin and TSH raised"
 _EXAMINED = re.compile(
-    r"\W*(?:(?:the|his|her|my|serum|plasma|free|peripheral|foot|deep tendon|visual|cranial|muscle|renal|kidney|liver|thyroid|"
-    r"bone|urine|blood|heart|chest|vital|bowel|breath)\s)*"
-    r"(?:power|strength|tone|reflex(?:es)?|sensation|coordination|gait|pulses?|perfusion|pupils?|fundi|fields|acuity|vision|"
-    r"hearing|drums?|eardrums?|nerves?|movements?|function(?: tests?)?|sounds?|signs?|obs|observations|CXR|ECG|EEG|echo|CT|MRI|"
-    r"x-?rays?|ultrasound|USS|dipstick|urine|bloods?|FBC|CBC|U&?Es?|LFTs?|TFTs?|TSH|T3|T4|B12|vitamin B12|folate|ferritin|"
-    r"iron|Hb|ha?emoglobin|platelets|WCC|CRP|ESR|sodium|potassium|calcium|phosphate|magnesium|urea|creatinine|glucose|"
-    r"HbA1c|albumin|bilirubin|ALT|AST|ALP|GGT|amylase|lipase|CK|troponin|D-?dimer|lactate|prolactin|LH|FSH|oestradiol|"
-    r"estradiol|testosterone|cortisol|PTH|uric acid|urate|lipids|cholesterol|clotting|INR|APTT|ANA|dsDNA|RF|ANCA|"
-    r"throat|ears?|lungs|abdomen|skin|speech|memory|appetite|sleep|bowels|weight|temperature|BP|blood pressure|joints)\W*",
+    r"\W*(?:(?:the|his|her|my|serum|plasma|free|peripheral|foot|deep tendon|visual|cranial|muscle|renal|kidney|liver|"
+    r"thyroid|bone|urine|blood|heart|chest|vital|bowel|breath)\s)*"
+    r"(?:power|strength|tone|reflex(?:es)?|sensation|coordination|gait|pulses?|perfusion|pupils?|fundi|fields|acuity|"
+    r"vision|hearing|drums?|eardrums?|nerves?|movements?|function(?: tests?)?|sounds?|signs?|obs|observations|CXR|ECG|"
+    r"EEG|echo|CT|MRI|x-?rays?|ultrasound|USS|dipstick|urine|bloods?|FBC|CBC|U&?Es?|LFTs?|TFTs?|TSH|T3|T4|B12|folate|"
+    r"vitamin B12|ferritin|iron|Hb|ha?emoglobin|platelets|WCC|CRP|ESR|sodium|potassium|calcium|phosphate|magnesium|"
+    r"urea|creatinine|glucose|HbA1c|albumin|bilirubin|ALT|AST|ALP|GGT|amylase|lipase|CK|troponin|D-?dimer|lactate|"
+    r"prolactin|LH|FSH|oestradiol|estradiol|testosterone|cortisol|PTH|uric acid|urate|lipids|cholesterol|clotting|INR|"
+    r"APTT|ANA|dsDNA|RF|ANCA|throat|ears?|lungs|abdomen|skin|speech|memory|appetite|sleep|bowels|weight|temperature|"
+    r"BP|blood pressure|joints)\W*",
     re.IGNORECASE,
 )
 _SAID_OF_ALL = re.compile(
@@ -451,9 +452,7 @@ def _signs(sentence: str) -> str:
     return re.sub(r"[（(][+＋][)）]", there, sentence)
 
 
-def _understand(
-    text: str, where: Span, number: int, absent: bool, past: bool, other: bool, said: str = ""
-) -> Clause:
+def _understand(text: str, where: Span, number: int, absent: bool, past: bool, other: bool, said: str = "") -> Clause:
     """The clause of some characters; ``said`` is what the end of their list says of all (`_said_of_all`)."""
     words = where.of(text)
     told = expand(mended(f"{words} {said}".rstrip()), text)
