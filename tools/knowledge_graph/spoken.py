@@ -60,7 +60,9 @@ class Spoken:
     def joined(self, units: Sequence[Unit], read: Sequence[Agreement], seen: Mapping[str, Features]) -> list[Agreement]:
         """What wordings say of each unit, and what the head hears in it. ``seen``: the features of their texts."""
         chances = dict(zip(seen, self.read(list(seen.values())), strict=True))
-        deaf = np.zeros(len(self._places), np.float32)  # "TSH normal": what is as it should be is no finding to be heard
+        deaf = np.zeros(
+            len(self._places), np.float32
+        )  # "TSH normal": what is as it should be is no finding to be heard
         heard = [deaf if u.negated and NORMAL.search(u.text) else chances[u.text] for u in units]
         return [
             self._heard(found, chance, chances.get(u.bare)) for u, found, chance in zip(units, read, heard, strict=True)

@@ -88,7 +88,7 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 _JOINT_ZH = re.compile(
-    r"[，,；;、（）()。]|[：:](?!\s*(?:无|没有|阴性|否认)\s*(?:[，,；;、。]|$))|(?<![以涉普波])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*"
+    r"[，,；;、（）()。]|[：:](?!\s*(?:无|没有|阴性|否认)\s*(?:[，,；;、。]|$))|(?<![以涉普波不])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*"
 )
 _SOFT = frozenset({",", "and", "or", "nor", "、", "及", "或", "和"})
 _COMPANION = ("with", "by")  # joints of `tools.text.companions`: what follows is told as what goes before

@@ -149,7 +149,8 @@ NEGATIVE_WORDS = re.compile(
 
 ZH_NEGATION = re.compile(r"否认|没有|并无|未见|未诉|未再|未曾|从未|从不|不伴|不是|不觉|不会|无明显|均无|无|没|未|不")
 # Words that hold a negating character and name a finding themselves, or no negation of one.
-ZH_PSEUDO = re.compile(
+ZH_PSEUDO = re.compile(  # 来不及 and its like tell of what happens too soon
+    r"来不及|等不及|赶不及|"
     r"无力|无汗|无法|无痛|无痰|无家|无保护|无症状|没劲|没力|没胃口|没精神|没食欲|没来|没打|没用|不适|不清|不振|不能|不规则|不齐|不足|不安|不畅|不宁|"
     r"不自主|不稳|不全|不明|不动|不通|不出|不下|不上|不开|不住|不停|不断|不尽|不好|不想|不敢|不遂|不集中|不愈|不褪|不着(?!急)|不舒|不缓解|不减|不好转|不消|不退|不止|不同|不吃|不到|不了|不洁|不痛的|"
     r"不痒的|不运动|不活动|不时|不久|不少|不得|未婚|未育|未愈|毫无|对不|不真实|不见|不定|无价值|不起"

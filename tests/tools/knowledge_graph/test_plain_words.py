@@ -91,6 +91,12 @@ def test_what_one_does_well_denies_its_lack(starter_graph: KnowledgeGraph, case:
         ("It is our first baby. The vomit is never green.", "first-pregnancy"),
         ("The vomit is never green.", "no-fruit-or-vegetables"),
         ("He is not eating and not drinking.", "alcohol-use"),
+        ("Wt 47 kg, afebrile.", "weight-loss"),
+        ("TSH normal.", "low-tsh"),
+        ("A loud rushing noise in my left ear.", "noise-exposure"),
+        ("A loud rushing noise in my left ear.", "pulse-sound-in-ears"),
+        ("Creatinine 187. Does she need dialysis?", "kidney-failure-history"),
+        ("Cough, no respiratory distress.", "breathing-trouble-from-birth"),
     ],
 )
 def test_what_has_not_the_words_of_a_finding_tells_nothing_of_it(
@@ -109,6 +115,9 @@ def test_what_has_not_the_words_of_a_finding_tells_nothing_of_it(
         ("She is anxious and on edge.", "anxiety"),
         ("I wake up drenched at night.", "night-sweats"),
         ("体重下降5公斤。", "weight-loss"),
+        ("Years of work at noisy machines, exposed to loud noise.", "noise-exposure"),
+        ("A whooshing noise in time with my pulse.", "pulse-sound-in-ears"),
+        ("She is on dialysis.", "kidney-failure-history"),
     ],
 )
 def test_what_has_them_tells_of_it(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:

@@ -102,7 +102,26 @@ def test_what_is_normal_denies_its_disorders() -> None:
     assert "a clear runny nose" in said("I have a clear runny nose, a clear runny nose")
 
 
+@pytest.mark.parametrize(
+    ("text", "normal", "stated_"),
+    [
+        ("Pulses, power, reflexes and sensation normal.", ["Pulses", "power", "reflexes", "sensation"], []),
+        ("Oestradiol low, prolactin and TSH normal.", ["prolactin", "TSH"], ["Oestradiol low"]),
+        ("Cough, fever and chest clear.", ["chest"], ["Cough", "fever"]),
+        ("Rash and TSH negative.", ["TSH"], ["Rash"]),
+        ("Prolactin and TSH raised.", [], ["Prolactin raised", "TSH raised"]),
+    ],
+)
+def test_what_the_last_item_of_a_list_says_of_all_is_said_of_each(
+    text: str, normal: list[str], stated_: list[str]
+) -> None:
+    found = clauses(text)
+    assert [c.plain for c in found if c.present is False] == normal
+    assert [c.plain for c in found if c.present] == stated_
+
+
 def test_chinese_denials_and_their_scopes() -> None:
+    assert "来不及到厕所" in stated("走路慢，来不及到厕所")
     text = "患者咳嗽、咳痰3天，无发热、胸痛及呼吸困难，否认高血压、糖尿病，双下肢不肿。"
     assert denied(text) == {"发热", "胸痛", "呼吸困难", "高血压", "糖尿病", "双下肢肿"}
     assert stated(text) == {"患者咳嗽", "咳痰3天"}
