@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphs.triage.emergency import by_words, emergencies, is_steady, red_flags
+from graphs.triage.emergency import by_words, emergencies, is_steady, red_flags, telling
 from support.written import rows
 from tools.text.language import language_of
 
@@ -355,6 +355,9 @@ def test_a_notice_quotes_the_words_that_set_it_off_and_not_the_whole_message() -
     assert "May" not in wish.seen
     (twisted,) = red_flags("It looks odd. My son of 13 woke with terrible pain in his testicle, being sick.", "en")
     assert "testicle" in twisted.seen
+    fallen = telling("My gran fell and isn't awake properly, her lips are not blue but she is grey and sweaty.")
+    assert "grey" in fallen
+    assert "not blue" not in fallen
 
 
 @pytest.mark.parametrize(
