@@ -26,6 +26,7 @@ from tools.knowledge_graph.entries import render
 from tools.knowledge_graph.observations import COUNTED, Reading
 from tools.knowledge_graph.ranking import HEARD, Observation, Ranker, shares_of
 from tools.knowledge_graph.schema import Graph
+from tools.knowledge_graph.units import BARE_TEST
 from tools.literature.vocabulary import chinese_terms, known_words
 from tools.medicines.names import medicines_in
 from tools.text.body_sites import is_only_a_part
@@ -398,7 +399,7 @@ def unread(case: str, graph: Graph, read: Reading) -> tuple[str, ...]:
         (c.start, c.text.strip())
         for n, c in enumerate(read.told)
         if best.get(n, 0.0) < COUNTED
-        and not (c.reading or c.other or c.past or c.normal or c.present is False)
+        and not (c.reading or c.other or c.past or c.normal or c.present is False or BARE_TEST.fullmatch(c.plain))
         and not case[c.end :].lstrip().startswith((":", "："))  # a heading
         and not any(k.clause and c.text in k.clause for k in read.settled)
         and _seems_medical(c, faint.get(n, 0.0))

@@ -26,7 +26,7 @@ _CHANGES = re.compile(
     r"^\W*(?:worse|better|relieved|eased|eases|aggravated|brought on|made (?:worse|better))\b", re.IGNORECASE
 )
 # ours: a test without its result, and a weight or height, which tell nothing without another
-_BARE_TEST = re.compile(
+BARE_TEST = re.compile(
     r"\W*(?:(?:body )?weight|height|weighs)\W+(?:is )?(?:about )?\d+(?:\.\d+)?\W*"
     r"(?:kg|kgs|kilos?|kilograms?|lbs?|pounds|stone|st|cm|m|metres)?\W*|"
     r"\W*(?:(?:the|his|her|my|an?|repeat|urgent)\W+)*"
@@ -104,7 +104,7 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
             out.append(Unit(i, f"{topic}{SPREADS}{part['part']}", (i,), JOINED))
             continue
         spread_in = clause.sentence if clause.present and tells_of_spreading(clause.plain) else -1
-        if only_age(clause.plain) or tells_of_none(clause.text) or _BARE_TEST.fullmatch(clause.plain):
+        if only_age(clause.plain) or tells_of_none(clause.text) or BARE_TEST.fullmatch(clause.plain):
             continue
         denied = clause.present is False
         vague = topic != "" and _CHANGES.match(clause.plain) is not None
