@@ -30,6 +30,7 @@ from tools.text.sentences import Span, sentences
 from tools.text.tokens import tokens
 
 HOW = ("what it is", "taking it")  # parts that tell how one works and when, which no study is asked for
+WHICH = re.compile(r"\b(?:which|what)\s+(?:[\w-]+\s+){0,2}$", re.IGNORECASE)  # before a class of which one is sought
 OF_CLASS = 2  # ours: medicines of a class whose pages are read for it
 MEDICINES = 3  # ours: medicines of a question whose pages are read
 LONGEST = 200  # ours: sentences of a document that is read whole; a longer one is searched as passages
@@ -103,12 +104,15 @@ class SentenceQuestions(SectionQuestions):
         return [hit.model_copy(update={"direct": False}) for hit in hits]
 
     def _medicines(self, text: str) -> list[Document]:
-        """The pages of the medicines that a text names; where it names a class alone, of its best known ones."""
+        """The pages of the medicines that a text names; where it names a class alone, of its best known ones, unless
+        it asks which of the class to choose."""
         if not text or (asks_of_studies(text) and part_asked(generic(text)) not in HOW):
             return []
         named = medicines_in(text)
         records = [record for m in named if (record := record_of(m)) is not None]
-        records = records or [record for m in named for record in known_of(m)[:OF_CLASS]]
+        if not records:
+            classes = [m for m in named if not WHICH.search(text[: m.start])]
+            records = [record for m in classes for record in known_of(m)[:OF_CLASS]]
         pages = list(dict.fromkeys(f"{COLLECTION}:{slug(record.name)}" for record in records))
         return [document for page in pages[:MEDICINES] if (document := self._document(page)) is not None]
 
