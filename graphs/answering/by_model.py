@@ -269,6 +269,8 @@ class AnswererByModel:
                 "emergency": _emergency(reply.emergency, view),
                 "follow_up_questions": _questions(view),
                 "told": "\n".join(dict.fromkeys(part for c in claims for part in (c.told, c.names) if part)),
+                # "Plan please?", "Agree?": what a whole answer to a case answers, in no words of theirs
+                "notices": tuple(n for n in draft.notices if n.code != "not_answered"),
             }
         )
 

@@ -11,7 +11,7 @@ from graphs.answering.figures import DOSE
 from graphs.answering.sources import Sources
 from graphs.judging.key_terms import GENERAL, KeyTerms, Synonyms, mentions
 from graphs.judging.orders import speaks_to_machines
-from graphs.verification.absence import without_absence
+from graphs.verification.absence import says_absent, without_absence
 from graphs.verification.quoted import QuoteCheck, best_citations
 from graphs.verification.support import JUDGING, frame_words, in_another_language
 from prompts.answer import FAULTS, StatementReply
@@ -34,7 +34,7 @@ VERB = re.compile(
     r"\b(?!(?:an?|the|of|for|by|like|as|no|or|and|with|without|have|has|had|having|causes?|from|febrile|epileptic|more"
     r"|first|recurrent|repeated|absence|faints?|fever|two|three|four|several|some|many|few|such|his|her|new|any)\b)"
     r"[a-z]+ fits?"
-    r"(?=[,.;:]|$| (?:the|this|that|it|here|well|best|with|an?)\b)",
+    r"(?=[,.;:]|$| (?:the|this|that|it|here|well|best|with|an?)\b| (?-i:[A-Z]{2}))",
     re.IGNORECASE,
 )
 LATIN_NAME = re.compile(r"[A-Z][A-Za-z]{3,}(?:[ -][A-Z][A-Za-z]+)*")  # Mallory-Weiss综合征, in an English source
@@ -106,6 +106,8 @@ class ProseReader:
         text = plain_text(said.text)
         if not text or speaks_to_machines(text):
             raise Fault("order" if text else "empty")
+        if says_absent(text):  # no sentence says it, whatever is cited
+            return Stated(parametric(text))
         cites = said.cites[:CITES]
         cited = [c for c in map(sources.citation, cites) if c is not None and not speaks_to_machines(c.quote)]
         fault: Fault | None = None
@@ -162,7 +164,8 @@ class ProseReader:
         text, body = without_absence(text), " ".join(f"{e.title}. {e.text}" for e in cited)
         about = [n for name in claim.about for n in (name, *(LATIN_NAME.findall(name) if HAN.search(name) else ()))]
         words = {w for name in about for w in tokens(name)} - GENERAL if claim.own else set[str]()
-        if about and not any(mentions(body, name) for name in about) and not words & set(tokens(body)):
+        of_it = any(mentions(body, name) for name in about) or bool(words & set(tokens(body)))
+        if about and not of_it and not (claim.own and in_another_language(text, quotes)):
             raise Fault("names", claim.about[0])
         strange = [r for r in references_in(text) if r.lower() not in body.lower()]
         if strange:
@@ -209,8 +212,11 @@ def believed(claim: Claim, fault: Fault, question: str) -> bool:
     """Whether a statement that our check does not recognise in its sources stands as it was written, marked.
 
     So stands one that weighs a case, or repeats a name of the question, unless the strange name is a medicine's; that
-    one stands where it weighs a case that tells of the medicine ("stop the furosemide").
+    one stands where it weighs a case that tells of the medicine ("stop the furosemide"). What is said of a diagnosis
+    without a source was allowed to be.
     """
+    if fault.code == "uncited":
+        return claim.weighs and bool(claim.about)
     if fault.code == "names":
         repeated = all(mentions(question, name) for name in fault.detail.split(", "))
         return (claim.weighs and repeated) or ((claim.weighs or repeated) and not medicines_in(fault.detail))

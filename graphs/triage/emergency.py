@@ -96,7 +96,7 @@ def red_flags(
     told = without_harmless(plain)
     hear = partial(emergency_in, alone=alone and not exam)
     heard = hear(plain) if told and not is_steady(text) else None
-    if heard is None and told and not is_steady(text) and not shown and alone and grave is not None:
+    if heard is None and told and not (shown or _is_dated(text)) and alone and grave is not None:
         hear = partial(hear, beside=beside(plain, grave))
         heard = hear(plain)
     if heard is None or (told != plain and hear(told) is None):
@@ -115,7 +115,8 @@ def red_flags(
 
 def beside(text: str, grave: Grave) -> float:
     """Log-odds that what explains a text adds to what the head hears; none in a long history, which is dear to read,
-    and none where the head is so sure that it would change nothing."""
+    and none where the head is so sure that it would change nothing. What has lasted for weeks is not asked about at
+    all: a grave disease then mostly is no emergency."""
     read = emergency_chance(text) >= FAINTLY and len(WORDS.findall(text)) <= LONGEST
     return WEIGHS * grave(text) if read else 0.0
 

@@ -126,7 +126,7 @@ OPPOSITES = tuple(
 ABSOLUTE = re.compile(
     r"\b(?:always|(?<!who )(?<!who have )never|every(?! (?:(?:few|other|second|\d+|two|three|four|six|eight|twelve)\b|"
     r"(?:hour|day|week|month|year|morning|evening|night)\b))|certainly|definitely|(?<!until )proven|guarantees?|cures?"
-    r"|all (?:of(?! (?:which|this|these|them)\b)|people|patients|children|adults|women|men|cases))\b"
+    r"|(?<!not )all (?:of(?! (?:which|this|these|them)\b)|people|patients|children|adults|women|men|cases))\b"
     r"|总是|从不|一定|所有|必定|(?<!未)(?<!未得到)证实|根治",
     re.IGNORECASE,
 )
@@ -134,7 +134,7 @@ STOP = re.compile(r"(?<=[.!?])\s+")
 # An ICD-10 code, and the numbers of emergency services.
 UNCOUNTED = re.compile(
     r"\b[A-Z]\d\d(?:\.\w+)?\b|(?<![\d.,/-])(?:999|911)(?![\d%]|[.,/]\d)"
-    r"|(?:\b(?i:call|ring|dial|phone)(?:ing)?\s|拨打?|打|呼叫)\s*(?:112|111|000|108|119|120)\b"
+    r"|(?:\b(?i:call|ring|dial|phone|than|NHS)(?:ing)?\s|拨打?|打|呼叫)\s*(?:112|111|000|108|119|120)\b"
 )
 # Words of the house's own frames around quotes; see graphs.answering.differential_answer.
 FRAMES = {

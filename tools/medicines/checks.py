@@ -208,11 +208,20 @@ def taken_together(case: str) -> tuple[Check, ...]:
     return tuple({c.says: c for c in found if c.advice is Advice.AVOID and c.beside not in SUBSTANCES}.values())
 
 
+# Harm that is asked about or told of, and is no state of the patient: "a risk of clots", "what about hyperkalaemia?"
+HARMS = re.compile(
+    r"\b(?:risks?|rates?|chances?|harms?|signals?|side effects?|caus(?:e|es|ed|ing)|lead(?:s|ing)? to|what about"
+    r"|effects? on)\b(?:(?!\b(?:in|with|during|if|when|given|at)\b)[^.;?!])*",
+    re.IGNORECASE,
+)
+
+
 def unsuitable(statements: Sequence[str], case: str) -> list[tuple[Medicine, Check]]:
     """The medicines that statements name without a warning, each once, although their records bar them to the patient
     of a case by a state or a condition. What the case tells of already may be named as what did harm: it counts where a
     statement may be advice to give it."""
-    told_of, said = _read(mended(case), "", ""), {m.generic or m.family for m in named_in(case)}
+    told_of = _read(HARMS.sub(" ", mended(case)), "", "")
+    said = {m.generic or m.family for m in named_in(case)}
     named = {
         m.written.lower(): m
         for text in statements

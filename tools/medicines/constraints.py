@@ -103,8 +103,9 @@ _TREATS = re.compile(
     re.IGNORECASE,
 )
 _WARNS = re.compile(
-    r"\b(?:stop\w*|discontinu\w*|switch\w*|withdraw\w*|without|avoid\w*|revers\w*|instead of|side effects?|adverse"
-    r"|damag\w*|mask\w*|worsen\w*|hides?|toxic\w*|interact\w*|rais(?:es?|ed)|triggers?|to detect|due to"
+    r"\b(?:stop\w*|discontinu\w*|switch\w*|withdraw\w*|withh[eo]ld\w*|paus(?:e|ed|ing)|omit\w*|without|avoid\w*|revers\w*"
+    r"|leav(?:e|ing) (?:\w+ ){0,3}out|instead of|side effects?|adverse|damag\w*|mask\w*|worsen\w*|hides?|toxic\w*"
+    r"|interact\w*|rais(?:es?|ed)|triggers?|to detect|due to"
     r"|(?:after|before|when|while|on) (?:starting|raising|taking)|(?:who|people) (?:takes?|taking)"
     r"|(?:not|never) (?:give|take|use|start|prescribe|have)|[a-z]+n['’]t (?:give|take|use|start|prescribe|have)"
     r"|(?:not|never) (?:\w+ )?(?:recommended|advised|suitable|used|given|taken|prescribed|an option))\b"

@@ -43,6 +43,8 @@ UNCHANGED = re.compile(r"^\W*no (?:changes?|increased?)\b", re.IGNORECASE)
 # What follows these is absent; they begin a clause of their own.
 LEADING = re.compile(
     r"\b(?:no(?! longer)|w/o|nor|neither|without|denie[sd]|denying|negative for|no (?:sign|evidence|history) of|"
+    r"(?<!\w )negative(?= (?:\w+ ){0,2}(?:dip(?:stick)?|urinalysis|urine|swabs?|cultures?|antibod\w+|screen|serology|"
+    r"smear|tests?|LFT)\b)|"
     r"absence of|absent|free (?:of|from)|nil|none of|never had|rather than|rules? out|"
     r"(?:can(?:no|[’']?)t|can not|could(?:n[’']?t| not)|(?:do|did|does)(?:n[’']?t| not)|unable to|not able to) "
     r"(?:feel|find|see|detect|notice|make out) any(?= (?:\w+ )?"

@@ -213,6 +213,9 @@ def test_an_everyday_word_of_a_disorders_name_states_no_disorder(question: str) 
         ("Do not give him aspirin yourself.", "My boy is 3 with fever.", []),
         ("The rise came after ibuprofen.", "On ibuprofen for her knee. eGFR 25.", []),  # it did the harm
         ("Ibuprofen is continued.", "On ibuprofen for her knee. eGFR 25.", ["Ibuprofen"]),
+        ("Ramipril helps.", "Does it slow kidney disease, and what about hyperkalaemia?", []),  # asked about as a harm
+        ("The combined pill is an option.", "What is the risk of a DVT?", []),
+        ("Adapalene is used.", "What is the risk in pregnancy at 19 weeks?", ["Adapalene"]),
         ("Folic acid alone masks the anaemia while nerves are damaged.", "She has vitamin B12 deficiency.", []),
     ],
 )
