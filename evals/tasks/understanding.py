@@ -74,6 +74,7 @@ from graphs.triage.local import TriageLocal
 from tools.contract import Finding
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.names import Names
+from tools.library.english import InEnglish
 from tools.reading import corpus
 from tools.reading.corpus import BIOASQ, PUBMEDQA
 from tools.reading.messages import Meaning, emergency_chance
@@ -111,7 +112,16 @@ def run(context: TaskContext) -> list[Figure]:
     encoder = open_encoder(context.settings, context.home)
     library = starter_library(context, encoder)
     graph = KnowledgeGraph(encoder, context.home.indexes)
-    triage = TriageLocal(LibraryDocuments(library).on_subject, Names(graph.graph).diseases_in, grave=graph.grave_share)
+    names = Names(graph.graph)
+    titles = {disease.zh: disease.name for disease in graph.graph.diseases}
+    in_english = InEnglish(names.found_in, library.by_words, titles, library.frequencies)
+    documents = LibraryDocuments(library)
+    triage = TriageLocal(
+        lambda text: in_english.knows(text) or documents.on_subject(text),
+        names.diseases_in,
+        in_english,
+        grave=graph.grave_share,
+    )
 
     def decided(name: str, texts: Sequence[str]) -> list[TriageDecision]:
         return [triage.decide_now(text, SessionView()) for text in context.each(texts, name)]
