@@ -202,7 +202,8 @@ class AnswererByModel:
                 return doubted_verdict(option, view, standing, sources, judge)
             return doubted_choice(option, view, standing, bears)
 
-        claims = [Claim(s) for s in reply.statements[: self._settings.statements]]
+        told, names = question_of(view) if of_nobody else "", "; ".join(view.options.values())  # weighed as a case is
+        claims = [Claim(s, told, names, weighs=bool(told)) for s in reply.statements[: self._settings.statements]]
         written = await self._writer.written(claims, view, sources, spent, reply.option, doubting)
         written = written.beside(reply.statements[len(claims) :])
         option = written.option if option_named(written.option, options_of(view)) else reply.option
@@ -216,6 +217,7 @@ class AnswererByModel:
             return self._of_patient(draft.model_copy(update={"verdict": found}), reply, view)
         choice, more = await asyncio.to_thread(choice_of, option, view, statements, bears)
         draft = self._draft(view, statements, written, sources, choice=choice, more=more, unanswered=open_)
+        draft = draft.model_copy(update={"told": f"{told}\n{names}".strip()})
         return self._of_patient(draft, reply, view)
 
     def _of_patient(self, draft: Draft, reply: AnswerReply | ExamReply, view: AnswerView) -> Draft:

@@ -252,6 +252,14 @@ def test_an_option_is_one_that_was_given_or_a_counted_failure(
         )
 
 
+def test_a_statement_may_name_the_other_options(ask: Ask) -> None:
+    said = "A single dose of dexamethasone, and not salbutamol, relieves the symptoms of croup within hours."
+    options = {"A": "Dexamethasone", "B": "Salbutamol"}
+    draft, server, _ = ask(saying(citing(said, "1.1"), option="A"), croup(kind="multiple_choice", options=options))
+    assert [(s.text, s.origin) for s in draft.statements] == [(said, Origin.RETRIEVED)]
+    assert len(server.requests) == 1
+
+
 def test_an_option_that_no_quote_speaks_of_is_marked_as_the_models_own(ask: Ask) -> None:
     options = {"A": "Amoxicillin", "B": "Warfarin"}
     draft, _, _ = ask(saying(GOOD, option="B"), croup(kind="multiple_choice", options=options))
