@@ -19,6 +19,7 @@ from tools.text.clauses import Clause, clauses, patient_in
 from tools.text.demographics import read_person
 from tools.text.measures import ADULT, Value, is_of_now, is_usual, readings, values
 from tools.text.negation import chinese_negation, negations, verbal_negation
+from tools.text.sentences import sentences
 from tools.yaml_files import read_yaml
 
 NAMES = Path(__file__).parent / "red_flags.yaml"
@@ -251,16 +252,13 @@ def _can_have(text: str, only: Mapping[str, Any]) -> bool:
     return told and age_fits and not mother and person.sex in (None, only.get("sex", person.sex))
 
 
-ASKING = re.compile(r"[^.!?。！？]*[?？]")  # a sentence that asks
-
-
 def telling(text: str) -> str:
     """The words of a message that set the head off: the fewest of its clauses that by themselves tell of an emergency
     about as surely as the whole, of those that state something and name a part of the body or a thing of medicine;
     numbers of vital signs beside them are told by `by_numbers`."""
     every = [c for c in clauses(text) if not c.other and WORDED.search(c.text)]
-    asking = [m.span() for m in ASKING.finditer(text)]
-    stated = [c for c in every if c.present and not any(start <= c.start < end for start, end in asking)]
+    asking = [s for s in sentences(text) if s.of(text).rstrip().endswith(("?", "？"))]
+    stated = [c for c in every if c.present and not any(s.start <= c.start < s.end for s in asking)]
     every = (stated or every)[: 2 * CLAUSES]
     clause = [c.text for c in [c for c in every if _names_something(c)] or every][:CLAUSES]
     enough, kept = min(PLAINLY, emergency_chance(text)), list[int]()

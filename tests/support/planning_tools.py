@@ -23,7 +23,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "find_answered_question": tool_arguments.FindAnsweredQuestion,
 }
 TEXT = "Dexamethasone relieves croup within 6 hours."
-GERD = ranked("gerd", 0.7, name="Acid reflux", findings_for=("heartburn",))
+GERD = ranked("gerd", 0.7, name="Acid reflux", icd10="K21.9", findings_for=("heartburn",))
 
 
 @dataclass
