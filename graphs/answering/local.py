@@ -288,9 +288,8 @@ def ranked(differential: Differential | None) -> bool:
 
 
 def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
-    """Scored sentences, those with the figure that a question asks for lifted, most where a label tells
-    doses and where an onset is asked for; a dose
-    of a single study is no answer to what dose to give."""
+    """Scored sentences, those with the figure that a question asks for lifted, most where a label tells doses and where
+    an onset is asked for; a dose of a single study is no answer to what dose to give."""
     if not asks_figure(question):
         return list(scored)
     single = [is_published(s.evidence) and s.evidence.level not in SUMMARIES for s in scored]

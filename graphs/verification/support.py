@@ -233,11 +233,12 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "", as
     ``asked``: the asker's message, of which it may repeat figures and what the patient lacks.
     """
     quotes = [c.quote for c in statement.citations]
-    text = without_absence(MARKS.sub("", statement.text))
+    whole = MARKS.sub("", statement.text)
+    text = without_absence(whole)
     rest = _without(text, quotes)
     names = {t for e in evidence for t in _names(e)}
     wanted = set(tokens(UNCOUNTED.sub(" ", rest))) - frame_words(rest) - (JUDGING if told else frozenset())
-    if identical(text, quotes) or (rest != text and wanted <= names):
+    if identical(whole, quotes) or (rest != text and wanted <= names):
         return Check(1.0, "", quoted=True)
     said = [*quotes, *([told] if told else [])]
     held = {t for s in said for t in tokens(s)} | names

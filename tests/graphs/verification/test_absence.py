@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphs.verification.absence import says_absent
+from graphs.verification.absence import says_absent, without_absence
 
 ABSENT = [
     "None of these documents compares acupuncture with tablets.",
@@ -56,3 +56,19 @@ def test_what_documents_lack_is_an_absence(text: str) -> None:
 @pytest.mark.parametrize("text", CLAIMS)
 def test_what_is_claimed_beside_or_by_them_is_none(text: str) -> None:
     assert not says_absent(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("It slows decline a little; the documents give no figure.", "It slows decline a little"),
+        ("It is worse after months, without saying how much.", "It is worse after months."),
+        ("Fits overlap, but no rash or agitation is told.", "Fits overlap."),
+        ("Sepsis is possible, though fever is not mentioned.", "Sepsis is possible."),
+        ("Croup is treated without giving antibiotics.", "Croup is treated without giving antibiotics."),  # a claim
+        ("No deaths were reported.", "No deaths were reported."),  # a result
+        ("The documents do not say.", "The documents do not say."),
+    ],
+)
+def test_what_is_not_told_is_left_out_of_what_must_be_borne_out(text: str, left: str) -> None:
+    assert without_absence(text) == left
