@@ -8,6 +8,7 @@ paracetamol are no overdose. The words are in ``plain_words.yaml``; they are of 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -68,13 +69,16 @@ class PlainWords:
             start = len(sentences[clause.sentence])
             sentences[clause.sentence] += f"{text}, "
             spans.append((start, start + len(text)))
+        over = [row for _, row in self._told if row.whole is not NEVER]
+        ends = {row: [[m.end() for m in row.whole.finditer(whole)] for whole in sentences] for row in over}
         out: list[dict[int, bool]] = []
         for clause, text, (start, end) in zip(clauses, texts, spans, strict=True):
             around = "".join(sentences[max(clause.sentence - 1, 0) : clause.sentence + 2])
             now = not clause.past or self._words["now"].search(text) is not None
             found: dict[int, bool] = {}
             for finding, row in self._told:
-                said = self._said(row, text, sentences[clause.sentence], start, end)
+                ended = ends[row][clause.sentence] if row in ends else []
+                said = self._said(row, text, whole=bisect_right(ended, start) < bisect_right(ended, end))
                 if said is None and row.says.search(text):
                     said = clause.present is not False
                 if said is not None and (now or self._lasting[finding]) and row.beside.search(around):
@@ -82,13 +86,13 @@ class PlainWords:
             out.append(found)
         return out
 
-    def _said(self, row: Told, text: str, sentence: str, start: int, end: int) -> bool | None:
-        """Whether a clause states a finding or denies it; None for neither. ``sentence``: its clauses, of which it is
-        the characters ``start`` to ``end``."""
+    def _said(self, row: Told, text: str, *, whole: bool) -> bool | None:
+        """Whether a clause states a finding or denies it; None for neither. ``whole``: what states it over the commas
+        of its sentence ends in the clause."""
         lack = row.stated.search(text)
         if lack is not None:
             return self._words["undone"].search(text[: lack.start()]) is None
-        if any(start < m.end() <= end for m in row.whole.finditer(sentence)):
+        if whole:
             return True
         return False if self._lessens_nothing(text) and row.denied.search(text) else None
 
