@@ -170,9 +170,8 @@ def check(question: str, case: str = "") -> Checked:
     fresh = [m for m in asked if m.written.lower() not in told_of.taken] or asked
     of_patient = ((m, c) for m in asked for c in _of_patient(m, told_of))
     found = [*_interactions(asked, beside, told_of)]
-    found += [
-        c for m, c in of_patient if m in fresh or c.advice is Advice.AVOID
-    ]  # what is taken already is no question
+    # what is taken already is no question
+    found += [c for m, c in of_patient if m in fresh or c.advice is Advice.AVOID]
     unique_ = {(c.page, c.says): c for c in found}
     checks = tuple(sorted(unique_.values(), key=lambda c: ORDER.index(c.advice)))
     asks = next((way for part in parts(asked_for)[::-1] if (way := _way(part))), "may")
@@ -210,8 +209,8 @@ def taken_together(case: str) -> tuple[Check, ...]:
 
 # Harm that is asked about or told of, and is no state of the patient: "a risk of clots", "what about hyperkalaemia?"
 HARMS = re.compile(
-    r"\b(?:risks?|rates?|chances?|harms?|signals?|side effects?|caus(?:e|es|ed|ing)|lead(?:s|ing)? to|what about"
-    r"|effects? on)\b(?:(?!\b(?:in|with|during|if|when|given|at)\b)[^.;?!])*",
+    r"\b(?:(?:risks?|rates?|chances?) of|harms?|signals?|side effects?|caus(?:e|es|ing)|lead(?:s|ing)? to|what about"
+    r"|effects? on)\b(?:\([^)]*\)|(?!\b(?:in|with|during|if|when|given|at|has|is|takes)\b)[^.;?!,(])*",
     re.IGNORECASE,
 )
 
