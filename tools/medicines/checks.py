@@ -22,6 +22,7 @@ from tools.medicines.constraints import (
     is_allergen,
     is_relatives,
     named_in,
+    only_tells,
     warns_of,
 )
 from tools.medicines.names import Medicine, medicines_in
@@ -224,7 +225,7 @@ def unsuitable(statements: Sequence[str], case: str) -> list[tuple[Medicine, Che
     named = {
         m.written.lower(): m
         for text in statements
-        if not warns_of(text)
+        if not (warns_of(text) or only_tells(text))
         for m in named_in(text)
         if (m.generic or m.family) not in said or gives(text)
     }

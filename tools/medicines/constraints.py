@@ -105,11 +105,16 @@ _TREATS = re.compile(
 _WARNS = re.compile(
     r"\b(?:stop\w*|discontinu\w*|switch\w*|withdraw\w*|withh[eo]ld\w*|paus(?:e|ed|ing)|omit\w*|without|avoid\w*|revers\w*"
     r"|leav(?:e|ing) (?:\w+ ){0,3}out|instead of|side effects?|adverse|damag\w*|mask\w*|worsen\w*|hides?|toxic\w*"
-    r"|interact\w*|rais(?:es?|ed)|triggers?|to detect|due to"
-    r"|(?:after|before|when|while|on) (?:starting|raising|taking)|(?:who|people) (?:takes?|taking)"
+    r"|interact\w*"
     r"|(?:not|never) (?:give|take|use|start|prescribe|have)|[a-z]+n['’]t (?:give|take|use|start|prescribe|have)"
     r"|(?:not|never) (?:\w+ )?(?:recommended|advised|suitable|used|given|taken|prescribed|an option))\b"
     r"|停|换|避免|不良反应|不推荐|不建议|不适合",
+    re.IGNORECASE,
+)
+# What tells of taking something, or of what it did, and is by itself no advice to give it.
+_TELLS = re.compile(
+    r"\b(?:rais(?:es?|ed)|triggers?|to detect|due to|(?:after|before|when|while|on) (?:starting|raising|taking)"
+    r"|(?:who|people) (?:takes?|taking))\b",
     re.IGNORECASE,
 )
 # Words by which a statement may be read as advice to give or go on with what a case takes already.
@@ -194,6 +199,11 @@ def recommended(statement: str, constraints: list[Constraint]) -> tuple[Medicine
 def warns_of(statement: str) -> bool:
     """Whether a statement warns of what it names: it is no advice to give it."""
     return any(pattern.search(statement) for pattern in (_ALLERGY, _AGAINST, _WARNS))
+
+
+def only_tells(statement: str) -> bool:
+    """Whether a statement tells of taking something, or of what it did, and advises to give nothing."""
+    return _TELLS.search(statement) is not None and not gives(_TELLS.sub(" ", statement))
 
 
 def gives(statement: str) -> bool:

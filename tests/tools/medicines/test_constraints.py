@@ -129,6 +129,7 @@ def test_a_warning_is_no_recommendation() -> None:
     assert recommended("Amoxicillin is the first choice.", told) is not None
     assert recommended("Amoxicillin is given, or a macrolide in penicillin allergy.", told) is not None
     assert recommended("Amoxicillin is started low and increased.", told) is not None
+    assert recommended("Amoxicillin is started due to the fever.", told) is not None
     assert recommended("Avoid amoxicillin in penicillin allergy.", told) is None
     assert recommended("A macrolide is given in penicillin allergy.", told) is None
     assert recommended("Stop amoxicillin when a rash appears.", told) is None

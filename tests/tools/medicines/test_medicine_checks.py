@@ -216,6 +216,7 @@ def test_an_everyday_word_of_a_disorders_name_states_no_disorder(question: str) 
         ("Ramipril helps.", "Does it slow kidney disease, and what about hyperkalaemia?", []),  # asked about as a harm
         ("The combined pill is an option.", "What is the risk of a DVT?", []),
         ("An NSAID eases it.", "He is at risk of falls, eGFR 21.", ["NSAID"]),  # a state behind a harm
+        ("Ibuprofen is given due to the pain.", "eGFR 21.", ["Ibuprofen"]),  # advice, whatever it tells
         ("An NSAID eases it.", "Heart rate 110, eGFR 21.", ["NSAID"]),
         ("Adapalene is used.", "What is the risk in pregnancy at 19 weeks?", ["Adapalene"]),
         ("Folic acid alone masks the anaemia while nerves are damaged.", "She has vitamin B12 deficiency.", []),
