@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,7 +137,11 @@ def memory(field: str) -> float:
 
 @contextmanager
 def looking(look: Callable[[], T], every: float) -> Iterator[list[T]]:
-    """What ``look`` gives at once, every so many seconds from then on, and at the end, from a thread of its own."""
+    """What ``look`` gives at once, every so many seconds from then on, and at the end, from a thread of its own.
+
+    Raises:
+        Exception: what ``look`` failed with.
+    """
     seen = [look()]
     over = threading.Event()
 
@@ -144,13 +149,13 @@ def looking(look: Callable[[], T], every: float) -> Iterator[list[T]]:
         while not over.wait(every):
             seen.append(look())
 
-    thread = threading.Thread(target=often, daemon=True)
-    thread.start()
-    try:
-        yield seen
-    finally:
-        over.set()
-        thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        watch = pool.submit(often)
+        try:
+            yield seen
+        finally:
+            over.set()
+        watch.result()
         seen.append(look())
 
 

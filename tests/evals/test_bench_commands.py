@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -62,6 +63,13 @@ def test_looks_are_taken_at_once_and_at_the_end() -> None:
     with looking(lambda: next(numbers), 60) as seen:
         assert seen == [0]
     assert seen == [0, 1]
+
+
+def test_a_look_that_fails_fails_the_measurement() -> None:
+    """It ended the looks unseen: what grew after it was not counted."""
+    looks = ["at once"]
+    with pytest.raises(IndexError), looking(looks.pop, 0.001):
+        time.sleep(0.05)
 
 
 def test_a_plot_stands_on_its_axes() -> None:
