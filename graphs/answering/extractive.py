@@ -83,6 +83,7 @@ QUALIFIES = re.compile(
     r"|^(?:但|然而|除非|除外|不过|仅当)",
     re.IGNORECASE,
 )
+STEP = 1e-6  # by which what is as good, but comes later, stands below
 BEGINNING = 300  # ours: characters of a document that tell what it is about
 LEANS = re.compile(r"^(?:however|but|it|this|these|they|those|such|its|their)\b|^(?:但|然而|它|这|其)", re.IGNORECASE)
 
@@ -121,7 +122,18 @@ class Extractor:
         row = [s if yes else s._replace(score=elsewhere * s.score) for s, yes in zip(row, on_subject, strict=True)]
         near = self.settings.asked
         lifted = [s._replace(score=max(p.score, s.score + near)) for p, s in zip(spans, row, strict=False)]
-        return by_score([*lifted, *row[len(spans) :]])
+        return by_score([*self._in_order(spans, lifted), *row[len(spans) :]])
+
+    def _in_order(self, spans: Sequence[Sentence], lifted: Sequence[Sentence]) -> list[Sentence]:
+        """The spans, none that leads above one before it: a cosine and a probability are on no one scale, but what was
+        found for the question comes best first."""
+        out, least = list[Sentence](), math.inf
+        for span, sentence in zip(spans, lifted, strict=True):
+            if span.score >= self.settings.answered:
+                least = min(least - STEP, sentence.score)
+                sentence = sentence._replace(score=least)
+            out.append(sentence)
+        return out
 
     def fitted(
         self, query: str, scored: Sequence[Sentence], whole: WholeText, *, strange: Sequence[str] = ()

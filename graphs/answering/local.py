@@ -178,13 +178,19 @@ class AnswererLocal:
         """
         pieces = {s.evidence.id: s.evidence for s in scored}
         given = [e for e in view.evidence if e.origin is Origin.CASE]
-        ruling = self.judge.judge(expand(view.meant), given or list(pieces.values()))
+        subjects = [(name, *others) for name, others in self.diseases(view.meant).items()]
+        ruling = self.judge.judge(expand(view.meant), given or list(pieces.values()), subjects)
         if ruling.verdict is not None:
             draft = self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
             return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
-        near = self._beside(scored, ruling.beside)
+        near = self._beside(scored, [*self._leading(view), *ruling.beside])
         draft = self._draft(view, near, None, [notice("no_verdict", view.language)]) if near else abstained(view)
         return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
+
+    def _leading(self, view: AnswerView) -> list[Sentence]:
+        """The words that answer a question which asks the same."""
+        least = self._extractor.settings.answered
+        return [s for a in view.answered if a.similarity >= least for s in self._extractor.told(a)]
 
     def _beside(self, scored: Sequence[Sentence], named: Sequence[Sentence]) -> list[Sentence]:
         """What is told of a closed question without a verdict: of each document that fits it, best first, the sentences
@@ -196,7 +202,9 @@ class AnswererLocal:
         for document in dict.fromkeys(s.evidence.document_id for s in stated):
             of = [s for s in named if s.evidence.document_id == document]
             of = of or [s for s in stated if s.evidence.document_id == document]
-            out += [s for s in of if not any(self._extractor.same(s, o) for o in out)]
+            for s in of:
+                if not any(self._extractor.same(s, o) for o in out):
+                    out.append(s)
         return out
 
     def _case(self, view: AnswerView) -> Draft:

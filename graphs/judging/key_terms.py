@@ -206,6 +206,11 @@ def mentions_all(body: str, names: Sequence[str]) -> bool:
     return bool(names) and all(mentions(body, name) for name in names)
 
 
+def is_of_another(text: str, subjects: Sequence[Subject]) -> bool:
+    """Whether a text names none of some subjects, where there are any: it is about something else."""
+    return bool(subjects) and not any(mentions(text, name) for subject in subjects for name in subject)
+
+
 # Whether a text is about what a question names: by the names and the words of its title.
 
 # Words of titles that name no subject by themselves; ours.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from graphs.judging.key_terms import Subject
 from tools.evidence import Evidence, Frozen
 from tools.messages import messages
 from tools.text.questions import WHICH_WAY
@@ -112,8 +113,8 @@ class Ruling(NamedTuple):
 class VerdictJudge(Protocol):
     """Decides closed questions."""
 
-    def judge(self, question: str, evidence: Sequence[Evidence]) -> Ruling:
-        """The ruling on a question from pieces of evidence that may be cited."""
+    def judge(self, question: str, evidence: Sequence[Evidence], subjects: Sequence[Subject] = ()) -> Ruling:
+        """The ruling on a question from pieces of evidence that may be cited; ``subjects``: the diseases it names."""
 
     def carries(self, question: str, value: VerdictValue, quotes: Sequence[Sentence]) -> Sequence[Sentence]:
         """The quotes that entail a verdict that somebody else gave, by the policy of `judge`, or none."""

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from graphs.judging.key_terms import Subject, is_of_another
 from graphs.judging.orders import speaks_to_machines
 from graphs.verdicts.certainty import PUBLISHED, certainty_of, reason_of
 from graphs.verdicts.contract import WRITTEN, Leaning, Ruling, Sentence, Stage, Verdict, VerdictValue
@@ -138,10 +139,11 @@ class VerdictJudgeLocal:
         own = self.settings
         self._studies = Studies(encoder, own.studies, telling=own.telling, heard=own.heard, side=own.side)
 
-    def judge(self, question: str, evidence: Sequence[Evidence]) -> Ruling:
+    def judge(self, question: str, evidence: Sequence[Evidence], subjects: Sequence[Subject] = ()) -> Ruling:
         """The ruling on a question; sentences of the pieces in their order, as many as may be read.
 
-        A sentence that several pieces hold is read once; one that speaks to a machine is not read.
+        A sentence that several pieces hold is read once; one that speaks to a machine is not read. One of the library
+        that names none of the ``subjects``, nor does its title, tells nothing of them.
         """
         told_by: dict[str, tuple[Evidence, Span, str]] = {}
         for e in evidence:
@@ -181,6 +183,7 @@ class VerdictJudgeLocal:
             for sentence in [Sentence(e, s.start, s.end, relevance[at])]
             for said in [Said(sentence, r, about[at], at in known, plain[at], studies.get(at))]
             if self._tells(question, said, before)
+            and not (at in weighed and is_of_another(f"{e.title}. {sentence.text}", subjects))
         ]
         if any(s.answer in OPPOSITE and self._sure(s) for s in told):  # a result is not undone by a wish for more
             told = [s for s in told if s.answer is not Stance.UNSETTLED or not is_caveat(s.sentence.text)]

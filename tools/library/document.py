@@ -35,6 +35,11 @@ class LibraryQuestion(Frozen):
     paragraph_start: int
     paragraph_end: int
 
+    @property
+    def whole(self) -> bool:
+        """Whether the answer is all of its paragraph."""
+        return (self.start, self.end) == (self.paragraph_start, self.paragraph_end)
+
 
 class Document(Frozen):
     """A document. ``id`` is the document id of its evidence (``library:gerd``); dates are ISO, "" when unknown.

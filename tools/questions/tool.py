@@ -124,7 +124,10 @@ NEAR_QUESTION = 0.60  # ours: below this the paragraph of a near question is no 
 # ours: the same for generated questions whose paragraph holds the words asked for: 15 of the 15 that reach 0.75, and
 # 27 of the 29 that reach 0.65
 SAME_GENERATED = 0.75
-OUTRIGHT = 0.95  # ours: cosine from which a written question stands before the sentences that were found
+OUTRIGHT = 0.95  # ours: cosine from which a written question stands before all that was found for the one asked
+# ours: the same before sentences that were found: of 109 typed questions (`tools/reading/asked`) whose page has one as
+# near, its words are those that answer in 96
+ALIKE = 0.80
 MARGIN = 0.08  # ours: what is further below the best one asks for something else beside it
 HELD = 0.75  # ours: share of the words asked for that must be there; a synonym or two may be missing
 ASKING = frozenset(stem(w) for w in "have get need help happen mean use take know does".split())  # ours: they ask only
@@ -324,13 +327,13 @@ def _with_words(hits: Sequence[QuestionHit], asked: str) -> list[QuestionHit]:
 
 
 def _score(hit: QuestionHit) -> tuple[int, float]:
-    """What asks the same outright stands first, then the sentences that answer, then what asks the same, whatever its
-    words, then what is near."""
+    """What asks the same outright stands first, then a whole section that is asked for, what asks nearly the same, the
+    sentences that answer, what asks the same, whatever its words, and what is near."""
     if hit.direct:
-        return 2, round(hit.similarity, NEAR)
+        return 4 if hit.question.whole else 2, round(hit.similarity, NEAR)
     score = (1 - LEXICAL_WEIGHT) * hit.similarity + LEXICAL_WEIGHT * hit.lexical
-    if not hit.generated and hit.similarity >= OUTRIGHT:
-        return 3, round(score, NEAR)
+    if not hit.generated and hit.similarity >= ALIKE:
+        return 5 if hit.similarity >= OUTRIGHT else 3, round(score, NEAR)
     return int(hit.similarity >= (SAME_GENERATED if hit.generated else SAME_QUESTION)), round(score, NEAR)
 
 

@@ -35,6 +35,9 @@ PARTS = (
 SIDE = len(SECTIONS) + 3  # which section, or another; the first sentence of it, and how far down
 CHEAP = 4  # cosines with the sentence alone and behind its title; words in common with both
 PARTS_WEIGH = 2.0  # ours: of the part beside the sentences themselves
+SURELY = 0.7  # ours: probability from which a part is what is asked for: its best sentence stands before all others
+LEADS = 0.1  # ours: probability that such a sentence needs
+BEHIND = 0.999  # how little the others stand behind it
 FAINT = 1e-4  # ours: added to a probability before its logarithm is taken
 LAST = slice(-384, None)  # of the layers' states, those that tell the meaning
 REMEMBERED = 4_096  # ours: sentences whose states are kept, 19 MB
@@ -89,6 +92,9 @@ def answering(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
     if any(t.section.lower() in PARTS for t in told):
         none = max(none, nowhere)
     some = (1 - none) * _softmax(logits + _by_part(told, parts))
+    inside = np.array([max(parts) >= SURELY and t.section.lower() == PARTS[int(np.argmax(parts))] for t in told])
+    if (first := float(some[inside].max(initial=0.0))) >= LEADS:
+        some[~inside] = np.minimum(some[~inside], BEHIND * first)
     return np.append(some, none).astype(np.float32)
 
 
