@@ -113,7 +113,8 @@ class Extractor:
 
         ``subjects`` are the names in the query: what is not about them counts less, where something is.
         """
-        spans = [s for a in answered for s in self.told(a)]
+        told = [self.told(a) for a in answered]
+        spans = [s for said in told for s in said]
         fresh = [p for p in self.proposed(query, evidence) if not any(_overlap(p, s) for s in spans)]
         pool = [*spans, *fresh]
         (row,) = self.rescored([query], pool)
@@ -122,17 +123,17 @@ class Extractor:
         row = [s if yes else s._replace(score=elsewhere * s.score) for s, yes in zip(row, on_subject, strict=True)]
         near = self.settings.asked
         lifted = [s._replace(score=max(p.score, s.score + near)) for p, s in zip(spans, row, strict=False)]
-        return by_score([*self._in_order(spans, lifted), *row[len(spans) :]])
+        return by_score([*self._in_order(told, lifted), *row[len(spans) :]])
 
-    def _in_order(self, spans: Sequence[Sentence], lifted: Sequence[Sentence]) -> list[Sentence]:
-        """The spans, none that leads above one before it: a cosine and a probability are on no one scale, but what was
-        found for the question comes best first."""
-        out, least = list[Sentence](), math.inf
-        for span, sentence in zip(spans, lifted, strict=True):
-            if span.score >= self.settings.answered:
-                least = min(least - STEP, sentence.score)
-                sentence = sentence._replace(score=least)
-            out.append(sentence)
+    def _in_order(self, told: Sequence[Sequence[Sentence]], lifted: Sequence[Sentence]) -> list[Sentence]:
+        """What was told, in its order, with its scores: none above a sentence that leads alone before it. A cosine and
+        a probability are on no one scale, but what was found for the question comes best first; a section whole."""
+        out, most = list[Sentence](), math.inf
+        for said in told:
+            own = [s._replace(score=min(most, s.score)) for s in lifted[len(out) : len(out) + len(said)]]
+            if len(said) == 1 and said[0].score >= self.settings.answered:
+                most = own[0].score - STEP
+            out += own
         return out
 
     def fitted(

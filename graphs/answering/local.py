@@ -15,7 +15,7 @@ from graphs.answering.extractive import Extractor, ExtractSettings, by_score, st
 from graphs.answering.figures import asks_figure, gives_figure, of_one_kind, of_regimen
 from graphs.answering.notices import notice, notices_for, read_as
 from graphs.answering.ports import GraphEntries, NoPages, Pages, SentenceRanker, WholeText
-from graphs.judging.key_terms import KeyTerms, Synonyms
+from graphs.judging.key_terms import KeyTerms, Subject, Synonyms, is_of_another
 from graphs.judging.relevance import Relevance
 from graphs.triage.contract import Kind
 from graphs.verdicts.certainty import is_published, plain_verdict
@@ -141,7 +141,7 @@ class AnswererLocal:
         scored = self._extractor.fitted(query, found, self._pages.whole, strange=strange)
         if view.closed and language_of(view.question) != "zh":
             return self._closed(view, scored)
-        chosen = self._stating(_figures_first(query, _allowed(view, scored)))
+        chosen = self._stating(_figures_first(query, _allowed(view, scored, self._diseases(view))))
         if not chosen:
             return abstained(view)
         more = [notice("no_verdict", view.language)] if view.closed else []
@@ -178,14 +178,17 @@ class AnswererLocal:
         """
         pieces = {s.evidence.id: s.evidence for s in scored}
         given = [e for e in view.evidence if e.origin is Origin.CASE]
-        subjects = [(name, *others) for name, others in self.diseases(view.meant).items()]
-        ruling = self.judge.judge(expand(view.meant), given or list(pieces.values()), subjects)
+        ruling = self.judge.judge(expand(view.meant), given or list(pieces.values()), self._diseases(view))
         if ruling.verdict is not None:
             draft = self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
             return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
         near = self._beside(scored, [*self._leading(view), *ruling.beside])
         draft = self._draft(view, near, None, [notice("no_verdict", view.language)]) if near else abstained(view)
         return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
+
+    def _diseases(self, view: AnswerView) -> list[Subject]:
+        """The diseases that a question names, each by all its names."""
+        return [(name, *others) for name, others in self.diseases(view.meant).items()]
 
     def _leading(self, view: AnswerView) -> list[Sentence]:
         """The words that answer a question which asks the same."""
@@ -310,12 +313,19 @@ def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
     return by_score([s._replace(score=s.score + FIGURE * g * h) for s, g, h in zip(scored, given, held, strict=True)])
 
 
-def _allowed(view: AnswerView, scored: Sequence[Sentence]) -> Sequence[Sentence]:
-    """Scored sentences without what is of other people than whom the question is about, where others are left, and
-    without advice to give what an allergy bars or the page of such a medicine, where it is not asked about."""
+def _allowed(view: AnswerView, scored: Sequence[Sentence], subjects: Sequence[Subject] = ()) -> Sequence[Sentence]:
+    """Scored sentences without what is of other people, or of other diseases (``subjects``), than the question is
+    about, where others are left, and without advice to give what an allergy bars or the page of such a medicine, where
+    it is not asked about."""
     told = f"{view.case}\n{view.question}"
     theirs = [s for s in scored if not about_others(told, f"{s.evidence.title}. {s.text}")]
     left = theirs or scored
+    # a page of the library that tells of many diseases answers with those that are named
+    left = [
+        s
+        for s in left
+        if not (s.evidence.id.startswith(f"{COLLECTION}:") and is_of_another(f"{s.evidence.title}. {s.text}", subjects))
+    ] or left
     barred = [c for c in constraints_in(told) if c.why == "allergy"]
     if not barred or barred_question(view.question, view.case) is not None:
         return left

@@ -235,7 +235,7 @@ class FindAnsweredQuestion:
             if h.direct
             or (h.similarity >= NEAR_QUESTION and same_subject(question, h.question.text, h.document, subjects))
         ]
-        about = self._ranked(_with_words(about, question), _score)
+        about = self._ranked(_with_words(about, question), lambda h: _score(h, question))
         same = _one_a_document(self._same(about, question))
         found = _one_a_document([*same, *about])[:limit]
         # beside what was asked for: they are short
@@ -326,14 +326,22 @@ def _with_words(hits: Sequence[QuestionHit], asked: str) -> list[QuestionHit]:
     return [h.model_copy(update={"lexical": float(share) / most}) for h, share in zip(hits, words, strict=True)]
 
 
-def _score(hit: QuestionHit) -> tuple[int, float]:
-    """What asks the same outright stands first, then a whole section that is asked for, what asks nearly the same, the
-    sentences that answer, what asks the same, whatever its words, and what is near."""
+def _holds_words(hit: QuestionHit, asked: str) -> bool:
+    """Whether a stored question, with its title and its answer, holds every content word of the one asked."""
+    said = hit.document.text[hit.question.start : hit.question.end]
+    return set(tokens(asked)) - ASKING <= set(tokens(f"{hit.document.title} {hit.question.text} {said}"))
+
+
+def _score(hit: QuestionHit, asked: str) -> tuple[int, float]:
+    """What asks the same outright stands first, then a whole section that is asked for, what asks nearly the same and
+    holds all words of the question asked, the sentences that answer, what asks the same, and what is near."""
     if hit.direct:
         return 4 if hit.question.whole else 2, round(hit.similarity, NEAR)
     score = (1 - LEXICAL_WEIGHT) * hit.similarity + LEXICAL_WEIGHT * hit.lexical
-    if not hit.generated and hit.similarity >= ALIKE:
-        return 5 if hit.similarity >= OUTRIGHT else 3, round(score, NEAR)
+    if not hit.generated and hit.similarity >= OUTRIGHT:
+        return 5, round(score, NEAR)
+    if not hit.generated and hit.similarity >= ALIKE and _holds_words(hit, asked):
+        return 3, round(score, NEAR)
     return int(hit.similarity >= (SAME_GENERATED if hit.generated else SAME_QUESTION)), round(score, NEAR)
 
 
