@@ -18,7 +18,7 @@ from tools.reading.contract import ANSWERS, Stance
 from tools.text.tokens import STOP, WORD, stems
 
 HERE = Path(__file__).parent
-# the reader was trained on all of these but library_f
+# the reader was trained on all of these but library_f and known/practice
 LIBRARY = ("known/*.jsonl", "examples/base_*.jsonl", "examples/library_*.jsonl")
 SAME, MATCHED = (
     0.9,

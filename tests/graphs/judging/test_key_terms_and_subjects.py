@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from graphs.judging.key_terms import KeyTerms, about
+from graphs.answering.local import _allowed
+from graphs.judging.key_terms import KeyTerms, about, is_of_another
+from graphs.verdicts.contract import Sentence
+from support.answerers import document, view
 from tools.encoders import Encoder
 
 
@@ -50,3 +53,15 @@ def test_a_whole_title_counts_before_a_word_of_one() -> None:
     texts = [("Kidney stone", "Drink more water."), ("Gout", "Colchicine is an option.")]
     assert about(texts, "What treats gout in somebody with kidney disease?", []) == [False, True]
     assert about(texts, "What harms a kidney?", []) == [True, False]
+
+
+def test_of_a_page_on_many_diseases_what_names_another_one_answers_nothing() -> None:
+    subjects = [("DVT", "deep vein thrombosis")]
+    other, own = "After a heart attack people may fly in a week.", "After deep vein thrombosis flying waits."
+    assert [is_of_another(f"Flying after illness. {t}", subjects) for t in (other, own)] == [True, False]
+    assert not is_of_another(other, [])
+    pieces = [document(f"flying-{n}", text, title="Flying after illness") for n, text in enumerate((other, own))]
+    scored = [Sentence(e, 0, len(e.text), 1.0) for e in pieces]
+    asked = view("How soon can I fly after a DVT?", *pieces)
+    assert [s.text for s in _allowed(asked, scored, subjects)] == [own]
+    assert [s.text for s in _allowed(asked, scored[:1], subjects)] == [other]  # where nothing else is left

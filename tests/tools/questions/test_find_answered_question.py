@@ -16,7 +16,15 @@ from tools.evidence import EvidenceId, cite, verify_citation
 from tools.library.collection import Library
 from tools.library.document import Document, make_document
 from tools.library.monograph import read_monograph
-from tools.questions.tool import NEAR_QUESTION, SAME_QUESTION, FindAnsweredQuestion, same_subject, subject_words
+from tools.questions.tool import (
+    ALIKE,
+    NEAR_QUESTION,
+    SAME_QUESTION,
+    FindAnsweredQuestion,
+    _score,
+    same_subject,
+    subject_words,
+)
 from tools.yaml_files import read_yaml
 
 STARTER = Path(__file__).parents[3] / "tools" / "library" / "starter"
@@ -124,3 +132,13 @@ def test_rewordings_stay_the_same_subject(starter: dict[str, Document]) -> None:
     assert sum(kept) >= 0.9 * len(kept)
     for document in starter.values():
         assert all(same_subject(q.text, q.text, document, subjects) for q in document.questions)
+
+
+def test_what_asks_nearly_the_same_and_holds_all_words_stands_before_sentences_that_were_found(
+    library: Library,
+) -> None:
+    (near, *_) = library.search_questions("How is gastro-oesophageal reflux disease treated?", 1)
+    asked = near.question.text
+    nearly, found = near.model_copy(update={"similarity": ALIKE}), near.model_copy(update={"direct": True})
+    assert _score(nearly, asked) > _score(found.model_copy(update={"similarity": 1.0}), asked)
+    assert _score(nearly, f"{asked} On a bicycle?") < _score(found, asked)

@@ -109,3 +109,12 @@ def test_probabilities_are_of_each_sentence_and_of_none() -> None:
     assert abs(float(shares.sum()) - 1) < 1e-5
     assert shares[0] > shares[1]
     assert answering("what eases a gout flare", []).tolist() == [1.0]
+
+
+def test_the_part_of_a_page_that_is_surely_asked_for_leads_whatever_words_another_shares() -> None:
+    said = [
+        ("Fluoxetine blocks serotonin reuptake and stays in the body for weeks.", "What it is"),
+        ("Fluoxetine takes two to four weeks or longer to work.", "Taking it"),
+    ]
+    shares = answering("How does fluoxetine work?", [Told(text, "Fluoxetine", part, 0) for text, part in said])
+    assert shares[0] > shares[1]

@@ -184,7 +184,7 @@ export const EN = {
   example6: "What is the CHA2DS2-VASc score of a 76-year-old woman with hypertension and diabetes?",
   knows: "What it knows",
   knows1: "A graph of 650 conditions: what fits a case, what speaks against, what to ask next",
-  knows2: "A library of written pages, records of 726 medicines and 12 calculators",
+  knows2: "A library of written pages, records of 731 medicines and 12 calculators",
   knows3: "Your documents and imported collections, where whoever runs it has added them",
   knows4: "PubMed, where whoever runs it has switched it on",
   knowsNot: "The library and the graph are general knowledge, not clinically reviewed. It names no dose that no imported label gives.",
