@@ -212,7 +212,7 @@ def direct(cases: Sequence[AnswerView]) -> list[Good]:
     """What is known without a search, with years, doses and names that are no publication."""
     out = []
     for n, page in enumerate(monographs()[-A_KIND:]):
-        texts = [q.span for q in page.front.questions[:3]]
+        texts = [*dict.fromkeys(q.span for q in page.front.questions)][:3]  # a good reply says nothing twice
         texts += ["In May 2020 the advice changed.", "Take at most 2000 mg a day.", "An MRI study may follow."][
             n % 3 :
         ][:1]
