@@ -93,8 +93,10 @@ def answering(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
         none = max(none, nowhere)
     some = (1 - none) * _softmax(logits + _by_part(told, parts))
     inside = np.array([max(parts) >= SURELY and t.section.lower() == PARTS[int(np.argmax(parts))] for t in told])
-    if (first := float(some[inside].max(initial=0.0))) >= LEADS:
-        some[~inside] = np.minimum(some[~inside], BEHIND * first)
+    if some[inside].max(initial=0.0) >= LEADS:  # it takes the place of the likeliest one
+        first, most = int(np.argmax(np.where(inside, some, -1.0))), float(some.max())
+        some = np.minimum(some, BEHIND * most)
+        some[first] = most
     return np.append(some, none).astype(np.float32)
 
 
