@@ -42,6 +42,7 @@ from tools.text.abbreviations import expand
 from tools.text.demographics import about_others
 from tools.text.language import language_of
 from tools.text.questions import is_question, parts, without_given
+from tools.text.tokens import tokens
 
 FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
@@ -183,8 +184,15 @@ class AnswererLocal:
             draft = self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
             return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
         near = self._beside(scored, ruling.beside)
-        draft = self._draft(view, near, None, [notice("no_verdict", view.language)]) if near else abstained(view)
+        code = "undecided" if near and self._speaks(view, near[0]) else "no_verdict"
+        draft = self._draft(view, near, None, [notice(code, view.language)]) if near else abstained(view)
         return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
+
+    def _speaks(self, view: AnswerView, sentence: Sentence) -> bool:
+        """Whether a sentence was written to answer, or has every word of what is asked."""
+        direct = {s.text for a in view.answered if a.direct for s in self._extractor.told(a)}
+        asked = {*tokens(expand(view.meant))}
+        return sentence.text in direct or asked <= {*tokens(f"{sentence.evidence.title}. {sentence.text}")}
 
     def _beside(self, scored: Sequence[Sentence], named: Sequence[Sentence]) -> list[Sentence]:
         """What is told of a closed question without a verdict: of each document that fits it, best first, the sentences

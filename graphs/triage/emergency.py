@@ -92,7 +92,7 @@ def red_flags(
     """
     if exam and VIGNETTE.match(text):
         return ()
-    shown = () if exam else (*by_words(text, language), *by_numbers(text, language))
+    shown = () if exam else merged(by_words(text, language), by_numbers(text, language))
     plain = plain_of(text)
     told = without_harmless(plain)
     hear = partial(emergency_in, alone=alone and not exam)

@@ -64,6 +64,13 @@ WHAT_IT_IS = re.compile(
     r"会不会是|可能是|(?:可能的?|什么)(?:病因|诊断|原因)|(?:病因|诊断|原因)是什么",
     re.IGNORECASE,
 )
+WHAT_NEXT = re.compile(  # asks what to do of a patient, and names no subject; ours
+    r"^\W*(?:(?:so|and|please|but) )*(?:what (?:now|next|(?:do|should|can|would|must|shall) (?:i|we|you|they) do)|"
+    r"(?:next|first) steps?|(?:the )?plan|management|(?:any )?(?:thoughts|ideas)|how (?:do|should|would) (?:i|we|you) "
+    r"manage)(?: (?:this|it|him|her|them|first|now|next|here|about (?:it|this)))*\W*$|"
+    r"^\W*(?:现在|接下来|下一步)?(?:该|应该?|要)?怎么办\W*$",
+    re.IGNORECASE,
+)
 # A closed question whether a patient has what it names, by its end: "is this likely to be", "does she have"; ours.
 HAS_IT = re.compile(
     r"\b(?:(?:is|could|might|may|can|would) (?:it|this|that)|(?:does|do|could|might|may|can|has|have) "
@@ -192,12 +199,20 @@ def _by_sort(text: str, read: Sorted, diseases: Diseases | None) -> Verdict:
     """The kind of a message that stands on its own; with ``diseases`` whether it is one of them is a case."""
     if diseases is not None and read.patient and _asks_if_it_is(text, diseases):
         return Verdict(Kind.CASE, f"asks whether a patient has what it names; {_likely(read)}")
-    if read.best is Sort.PATIENT_QUESTION and WHAT_IT_IS.search(text):
-        return Verdict(Kind.CASE, f"asks what a patient has; {_likely(read)}")
+    if read.best is Sort.PATIENT_QUESTION and (WHAT_IT_IS.search(text) or _asks_what_next(text)):
+        return Verdict(Kind.CASE, f"asks what a patient has, or what to do; {_likely(read)}")
     if read.best is Sort.CASE and _asks_for_knowledge(text, read):
         return Verdict(Kind.EVIDENCE, f"a patient, and what is asked of the evidence; {_likely(read)}", patient=True)
     kind = {Sort.CASE: Kind.CASE, Sort.ASSISTANT: Kind.ASSISTANT}.get(read.best, Kind.EVIDENCE)
     return Verdict(kind, _likely(read), patient=read.best is Sort.PATIENT_QUESTION)
+
+
+def _asks_what_next(text: str) -> bool:
+    """Whether a message tells a case and asks nothing that says its subject: "What now?", "Plan?"."""
+    parts = questions.parts(text)
+    asked = [part for part in parts if questions.is_question(part)]
+    told = " ".join(part for part in parts if part not in asked)
+    return bool(asked and told) and all(map(WHAT_NEXT.search, asked)) and sorted_as(told).best is Sort.CASE
 
 
 def _asks_for_knowledge(text: str, read: Sorted) -> bool:

@@ -111,7 +111,8 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
         said = after_subject(_of_part(clauses, i) or clause.plain)
         weight = ALONE if vague else 1.0
         out.append(Unit(i, said, (i,), weight, negative=_negative(clause), denied=denied, distant=vague))
-        if denied and clause.told != clause.plain and not UNCHANGED.match(clause.told):
+        lacks_none = is_deficit(" ".join(clause.plain.split()[:2]))  # "no loss of consciousness" tells of no lack
+        if denied and not lacks_none and clause.told != clause.plain and not UNCHANGED.match(clause.told):
             out.append(Unit(i, clause.told, (i,), negated=True, negative=True, bare=clause.plain))
         out += _joined(clauses, i)
         named = _topic(clause)

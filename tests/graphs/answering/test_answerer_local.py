@@ -105,6 +105,15 @@ def test_a_chinese_question_quotes_english_evidence_and_says_so(encoder: Encoder
     assert {"evidence_in_english", "no_verdict"} <= codes(draft)
 
 
+def test_a_sentence_with_every_word_of_a_closed_question_is_no_find_beside_it(encoder: Encoder) -> None:
+    held = document("croup", "Dexamethasone relieves croup in some children.", title="Croup")
+    asked = view("Does dexamethasone relieve croup in children?", held, closed=True)
+    draft = answer(local(encoder), asked)
+    assert draft.verdict is not None or "undecided" in codes(draft)
+    other = answer(local(encoder), view("Does dexamethasone relieve laryngitis in adults?", held, closed=True))
+    assert "undecided" not in codes(other)
+
+
 AIM = "We aimed to find whether dexamethasone relieves the symptoms of croup in children."
 RESULT = "Dexamethasone relieved the symptoms of croup in children within hours."
 

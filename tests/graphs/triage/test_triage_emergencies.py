@@ -129,6 +129,10 @@ def test_hives_with_wheeze_and_many_tablets_are_told_by_words(text: str, code: s
         ("黑便两天，今天头晕出冷汗", "severe_bleeding"),
         ("My stools are black since I take iron, otherwise well.", ""),
         ("No melaena. A bit dizzy today.", ""),
+        ("My dad is on apixaban and his poo has been black and tarry since yesterday.", "severe_bleeding"),
+        ("Black stools on iron tablets, not on any blood thinner.", ""),
+        ("My four year old has had diarrhoea since Monday and is floppy this evening.", "emergency"),
+        ("My son walks with a limp since football yesterday.", ""),
     ],
 )
 def test_a_numb_saddle_and_black_stools_with_faintness_are_told_by_words(text: str, code: str) -> None:

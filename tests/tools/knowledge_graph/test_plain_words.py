@@ -97,6 +97,8 @@ def test_what_one_does_well_denies_its_lack(starter_graph: KnowledgeGraph, case:
         ("A loud rushing noise in my left ear.", "pulse-sound-in-ears"),
         ("Creatinine 187. Does she need dialysis?", "kidney-failure-history"),
         ("Cough, no respiratory distress.", "breathing-trouble-from-birth"),
+        ("My son has had a tummy bug for two days.", "recent-gastroenteritis"),
+        ("Fell off a ladder. No LOC.", "loss-of-consciousness-after-injury"),
     ],
 )
 def test_what_has_not_the_words_of_a_finding_tells_nothing_of_it(
@@ -118,6 +120,7 @@ def test_what_has_not_the_words_of_a_finding_tells_nothing_of_it(
         ("Years of work at noisy machines, exposed to loud noise.", "noise-exposure"),
         ("A whooshing noise in time with my pulse.", "pulse-sound-in-ears"),
         ("She is on dialysis.", "kidney-failure-history"),
+        ("He had a tummy bug last month.", "recent-gastroenteritis"),
     ],
 )
 def test_what_has_them_tells_of_it(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
