@@ -39,12 +39,13 @@ UNITS = {
 MEASURE = re.compile(rf"{NUMBER.pattern}(?=(?:\s?(?:to|or|and|-|–|/)\s?\d+(?:[.,]\d+)*)*[\s-]?(?P<unit>[A-Za-z]+|%)?)")
 # "The two together" counts nothing that a source must count; and how a patient's own value is held against a limit.
 COUNTED_BACK = re.compile(
-    r"\b(?:the|these|those|all) (?:two|three|four)\b(?=\s*(?:together|alone|apart|of|are|is|can|may|for|[,.;:)]|$))",
+    r"\b(?:the|these|those|all) (?:two|three|four|five)\b"
+    r"(?=\s*(?:together|alone|apart|of|are|is|can|may|for|medicines|drugs|options|choices|[,.;:)]|$))",
     re.IGNORECASE,
 )
 MEETS = re.compile(
-    r"\b(?:meets?|fulfils?|satisf(?:y|ies)|exceeds?)\b"
-    r"|\d\S*(?: \S+)? (?:is|are|lies?) (?:well |far |just )?(?:above|below|over|under|within|beyond)\b",
+    r"\b\d{1,3}[- ]years?[- ]old\b|\b(?:meets?|fulfils?|satisf(?:y|ies)|exceeds?)\b"
+    r"|\d(?: \S{1,20})? (?:is|are|lies?) (?:well |far |just )?(?:above|below|over|under|within|beyond)\b",
     re.IGNORECASE,
 )
 HAN_DIGITS = "〇一二三四五六七八九"
@@ -61,7 +62,7 @@ DENIAL = re.compile(
     # of what is unusual, not of an unusual thing
     r"|\b(?:very )?unusual\b(?!\s+(?!(?:in|for|to|at|after|before|among|and|but|with|when|if|unless|here)\b)[a-z])"
     r"|\b(?:avoid\w*|contra-?indicat\w*|prohibited|nobody|insufficient\w*|without)\b"
-    r"|(?<!\ba )\blittle\b"
+    r"|(?<!\ba )\blittle\b(?! (?:urine|appetite|sleep|energy)\b)"
     r"|\b(?:exclu(?:de[sd]?|ding)|rul(?:e[sd]?|ing)(?: (?:it|them|this|that))? out)\b"
     r"|\b(?:similar|comparable|the same) (?:in|rates?|risks?|mortality|between|with|to)\b"
     r"|\b(?:is|are|was|were) (?:similar|comparable)\b"
@@ -96,7 +97,7 @@ BY_THE_WAY = re.compile(
     r",\s(?:(?:to|of|in|for|with|by|from)\s)?(?:which|who|whom|whose)\b[^,;.:]*,(?=\s\w)", re.IGNORECASE
 )
 APART = re.compile(  # what begins a clause of its own
-    rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not|requires?|needs?|usually|often|sometimes|mostly)\b)",
+    rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
     re.IGNORECASE,
 )
 PROVIDED = re.compile(r"\b\s+(?:when|if)\b.*", re.IGNORECASE)  # what a clause holds for: it may deny on its own
@@ -154,6 +155,7 @@ ABSOLUTE = re.compile(
     r"|总是|从不|一定|所有|必定|(?<!未)(?<!未得到)证实|根治",
     re.IGNORECASE,
 )
+EACH = re.compile(r"\b(?:each|every)\b", re.IGNORECASE)
 STOP = re.compile(r"(?<=[.!?])\s+")
 # An ICD-10 code, and the numbers of emergency services.
 UNCOUNTED = re.compile(
@@ -280,7 +282,10 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "", as
         return Check(share, "negation", worded=True)
     if _other_medicine(rest, [*said, *(e.title for e in evidence)]):
         return Check(share, "medicine")
-    if {m[0].lower() for m in ABSOLUTE.finditer(rest)} - {m[0].lower() for m in ABSOLUTE.finditer(" ".join(said))}:
+    sure = " ".join(said)
+    if {m[0].lower() for m in ABSOLUTE.finditer(EACH.sub(" ", rest) if EACH.search(sure) else rest)} - {
+        m[0].lower() for m in ABSOLUTE.finditer(sure)
+    }:
         return Check(share, "strength")
     return Check(share, "")
 
