@@ -132,6 +132,28 @@ def is_question(sentence: str) -> bool:
     return OPENING.match(sentence) is not None and not told
 
 
+# ours: what is supposed, or said of anybody, before a question
+SUPPOSED = re.compile(r"^\W*(?:(?:and|but|so|or|also) )*(?:if|when|whether|in|for|among|with|during|what|how|which|suppose)\b|如果|要是|假如")
+
+
+def told_beside(text: str) -> list[tuple[int, int]]:
+    """Characters of what a message tells beside what it asks: sentences, and what stands before the question in one
+    ("he's on warfarin, can he take ibuprofen?")."""
+    found, at = [], 0
+    for part in parts(text):
+        at = text.index(part, at)
+        end = len(part)
+        if is_question(part):
+            opened = next((m for m in (CLAUSE.search(part), OPEN_CLAUSE.search(part)) if m and m.start()), None)
+            end = opened.start() if opened else max(part.rfind("，", 0, -1), 0)
+            if SUPPOSED.search(part) or is_question(part[:end]):
+                end = 0
+        if any(map(str.isalnum, part[:end])):
+            found.append((at, at + end))
+        at += len(part)
+    return found
+
+
 def asked_in(text: str) -> list[str]:
     """Every question of an English message, those apart that "and" joins: "What helps, and can he go to nursery?"."""
     asked = [part for part in parts(text) if is_question(part)]
