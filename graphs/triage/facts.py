@@ -163,7 +163,7 @@ TIDY = (
 )
 # Words that say nothing of what is told; ours
 GENERIC = (
-    "have got getting feel feeling now also actually really honestly tbh still bit little much day days week weeks since more like known"
+    "have got getting feel feeling now also actually really honestly tbh all still bit little much day days week weeks since more like known"
     " 她 他 我 患者 病人"
 )
 # ours: words of what any medicine is for
@@ -310,9 +310,9 @@ def _reason(message: str) -> int | None:
 def _last_value(case: str, message: str) -> list[Pair]:
     """What a message that corrects and tells one number or date alone ("no, 2019") puts in the place of the only one
     like it in the case's last sentence."""
-    quiet = quiet_sorts() | {sort_names().index(name) for name in ("back", "not")}
+    correcting = {sort_names().index(name) for name in ("back", "not")}
     sorts = {sort_names().index(name) for name in ("number", "date", "count")}
-    said = [w for w in words_of(message) if not quiet.issuperset(w.sorts)]
+    said = [w for w in words_of(message) if not (correcting & set(w.sorts) or quiet_sorts().issuperset(w.sorts))]
     if len(said) != 1 or not sorts & set(said[0].sorts) or not _forms()["puts_right"].search(message):
         return []
     (new,), begun = said, case.rindex(parts(case)[-1]) if parts(case) else 0
@@ -530,7 +530,7 @@ def _contradicts(
     if findings is None:
         return False
     was, now = set(findings(clause.plain)), set(findings(said.plain))
-    return bool(was and now) and (was <= now if said.present else was == now)
+    return bool(was and now) and (was <= now if said.present else now <= was)
 
 
 def _stems(clause: Clause) -> frozenset[str]:
