@@ -151,6 +151,7 @@ FEW = 8  # ours: words and signs of a message that tells an age and nothing else
 NUMBER = re.compile(r"\d+")
 STOP = re.compile(r"[,;，；]")
 MOST_DENIED = 3  # ours: words of what is taken back that can be denied in a sentence
+FRAME = ("allergic", "taking", "had")  # sorts of words that tell what a medicine or illness is to the patient
 DETAILS = ("site", "side", "level", "unit", "date", "count", "number", "often", "quality")  # sorts that tell how, where
 TIDY = (
     (re.compile(r"(?<!\s)\s+([,.;，。；])"), r"\1"),
@@ -233,7 +234,11 @@ def revise(
         put = _written_like(message[slice(*new)], case[slice(*old)]) if new else ""
         edits.append(Edit(old, fact_of(message, turn, put, new)) if new else Edit(_whole(case, old)))
     facts = _tidy(supersede(facts, edits, turn))
-    return add(facts, _tells(message, found, case, text_of(facts), turn), turn, findings)
+    told = _tells(message, found, case, text_of(facts), turn)
+    put = [new for _, new, _ in found if new]
+    # what a sentence that puts something right denies is what was there before
+    right = [f for f in told if f.span and any(f.span[0] < b and a < f.span[1] for a, b in put)]
+    return extend(add(facts, [f for f in told if f not in right], turn, findings), right)
 
 
 def add(
@@ -271,7 +276,7 @@ def _pairs(case: str, message: str) -> tuple[Pair, ...]:
         return (other,)
     found, (said, at), (before, old) = replaced(case, message), age_in(message), age_in(case)
     found = _sound(case, message, [pair for pair in found if not _adds(case, message, pair)])
-    back = [p for p in _taken_back(case, message) if not any(p.old[0] < o.old[1] and o.old[0] < p.old[1] for o in found)]
+    back = [p for p in (*_taken_back(case, message), *_stopped(case, message)) if not any(p.old[0] < o.old[1] and o.old[0] < p.old[1] for o in found)]
     found = sorted([*found, *back], key=lambda p: -p.chance) or _last_value(case, message)
     if found or None in (said, before) or said == before or len(words_of(message)) > FEW or is_other_person(message):
         return tuple(found)
@@ -290,8 +295,19 @@ def _sound(case: str, message: str, found: list[Pair]) -> list[Pair]:
         p for p in kept if p.new is not None
         or not any(c.start < p.old[1] and p.old[0] < c.end and n in replaced_in for n, c in enumerate(told))
     ]  # fmt: skip
+    frame = quiet_sorts() | {sort_names().index(name) for name in FRAME}
+    if replaced_in:  # what another allergy or medicine is told of stays
+        kept = [p for p in kept if p.new or any(frame.isdisjoint(w.sorts) for w in words_of(case[slice(*p.old)]))]
+    kept = [p for p in kept if p.new is None or _of_one_sort(case[slice(*p.old)], message, p.new)]
     named = [p for p in kept if p.new is not None or said & _named(case[slice(*p.old)])]
     return named or kept
+
+
+def _of_one_sort(old: str, message: str, new: Characters) -> bool:
+    """Whether a relative stands for a relative, and not for whoever tells it ("my mum says")."""
+    relation = sort_names().index("relation")
+    told = [any(relation in w.sorts for w in words_of(text)) for text in (old, message[slice(*new)])]
+    return told[0] == told[1] and not (told[1] and _forms()["says_so"].match(message, new[1]))
 
 
 def _named(text: str) -> frozenset[str]:
@@ -400,6 +416,14 @@ def _taken_back(case: str, message: str) -> list[Pair]:
         return []  # what is so instead, or what is meant, is not told
     edge = "" if language_of(what) == "zh" else r"\b"
     return [Pair(m.span(), None, 1.0) for m in re.finditer(edge + re.escape(what) + edge, case, re.IGNORECASE)]
+
+
+def _stopped(case: str, message: str) -> list[Pair]:
+    """The medicines of the case that a message says are no longer taken, by whatever name."""
+    if any(map(is_question, parts(message))):
+        return []
+    ended = {m.generic for c in clauses(message) if _forms()["stopped"].search(c.text) for m in named_in(c.text)}
+    return [Pair((m.start, m.start + len(m.written)), None, 1.0) for m in named_in(case) if m.generic in ended - {""}]
 
 
 def _written_like(put: str, old: str) -> str:

@@ -172,8 +172,10 @@ def _of_medicine(text: str, session: SessionView) -> Verdict | None:
 def _asks_to_take(text: str, session: SessionView) -> Verdict | None:
     """Whether the records of medicines answer a message, alone or beside what was told before."""
     parts = questions.parts(text)
-    if len(WORDS.findall(text)) > FEW and not any(map(questions.is_question, parts)):
-        return None
+    if not any(map(questions.is_question, parts)):
+        tells = session.case and (not medicines_in(text) or is_correction(text, session.case))
+        if tells or len(WORDS.findall(text)) > FEW:
+            return None
     why = "asks whether a medicine may be taken"
     found = check(text, session.case)
     if found.decides:

@@ -13,7 +13,7 @@ class Person(NamedTuple):
     sex: str | None = None
 
 
-YEARS = {"year": 1.0, "yr": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 1 / 52, "wk": 1 / 52, "day": 1 / 365}
+YEARS = {"year": 1.0, "yr": 1.0, "y": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 1 / 52, "wk": 1 / 52, "day": 1 / 365}
 _ONES = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen"
@@ -78,7 +78,7 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _AGE = (
-    re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
+    re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|y|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*(y)\.?/?o\b", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*[- ]?(?:[MF]\b|(?:y|yo|yr)[ -]?(?:[MF]\b|male\b|female\b))"),
     re.compile(
@@ -101,10 +101,10 @@ _AGE = (
         re.IGNORECASE,
     ),
     re.compile(rf"(?:^|[.;,!?] )(\d{{1,3}}),? (?:[fm](?=[,.;]|$)|(?:{'|'.join(SEX_WORDS.values())})\b)", re.IGNORECASE),
-    re.compile(r"(?:^|[.;,!?] )(\d{1,3})(?:/[fm]|f)(?=[,.;]|$)", re.IGNORECASE),
+    re.compile(r"(?:^|[.;,!?] )(\d{1,3})(?:/[fm]|f)(?=[,.;]|$)|(?:^|[.!?] )(\d{2})m(?=\.|$)", re.IGNORECASE),
     re.compile(rf"(?:^|[.;!?] )(\d{{2}}), (?:[a-z]+ ){{0,2}}[a-z]+, (?:{'|'.join(SEX_WORDS.values())})(?=[,.;]|$)", re.I),
 )
-_BABY = r"(?:baby|newborn|neonate|infant|toddler)(?: (?:boy|girl))?"
+_BABY = r"(?:baby|newborn|neonate|infant|toddler|little (?:one|boy|girl))(?: (?:boy|girl))?"
 _SMALL = r"(month|mo|week|wk|day)s?"
 _AGE_SMALL = (  # "my baby, 8 months, ...", "a 6 week baby"; ours
     re.compile(

@@ -36,7 +36,15 @@ JOINED = re.compile(  # a question behind another
 HAD = re.compile(r"\W*(?:had|have|has)\b", re.IGNORECASE)  # "Had a tooth out, when can I smoke?"
 # "had the same in the other foot last year": told, without its subject
 HAD_TOLD = re.compile(
-    r"\W*(?:had|(?:have|has)(?! (?:the|my|his|her|your|our|their)\b))\b(?! (?:i|he|she|they|you|we|it|any\w*)\b)", re.I
+    r"\W*(?:had|(?:have|has)(?! (?:the|my|his|her|your|our|their)\b))\b(?! (?:i|he|she|they|you|we|it(?! (?:for|since|about|all|once|twice|on|a|\d+)\b)|any\w*)\b)",
+    re.I,
+)
+# "can't close the eye", "is worse at night": told, without its subject; ours
+SUBJECTLESS = re.compile(
+    rf"\W*{AUXILIARY}(?:n['’]?t (?!(?:i|he|she|they|you|we|it|this|that|these|those|there|the|an?|my|his|her|our|your)\b)|"
+    r" (?:not|now|also|still|only|just|very|really|quite|always|often|mostly|usually|sometimes|getting|feeling|worse|"
+    r"better|fine|ok(?:ay)?)\b)",
+    re.IGNORECASE,
 )
 LIST = re.compile(r"\W*(?:list|name|give|tell|explain|describe)\b", re.IGNORECASE)
 SHORT = re.compile(
@@ -128,7 +136,7 @@ def is_question(sentence: str) -> bool:
         return True
     if CLOSED_ZH.search(sentence):
         return True
-    told = sentence.endswith((".", "!")) or HAD_TOLD.match(sentence) is not None
+    told = sentence.endswith((".", "!")) or any(form.match(sentence) for form in (HAD_TOLD, SUBJECTLESS))
     return OPENING.match(sentence) is not None and not told
 
 
