@@ -152,7 +152,18 @@ NUMBER = re.compile(r"\d+")
 STOP = re.compile(r"[,;，；]")
 MOST_DENIED = 3  # ours: words of what is taken back that can be denied in a sentence
 FRAME = ("allergic", "taking", "had")  # sorts of words that tell what a medicine or illness is to the patient
-DETAILS = ("site", "side", "level", "unit", "date", "count", "number", "often", "quality")  # sorts that tell how, where
+DETAILS = (
+    "site",
+    "side",
+    "level",
+    "unit",
+    "date",
+    "count",
+    "number",
+    "measured",
+    "often",
+    "quality",
+)  # sorts that tell how, where
 TIDY = (
     (re.compile(r"(?<!\s)\s+([,.;，。；])"), r"\1"),
     (re.compile(r"([,;，；])(?:\s*(?:(?:and|or|but)\s*)?[,;，；、])+"), r"\1"),
@@ -164,7 +175,8 @@ TIDY = (
 )
 # Words that say nothing of what is told; ours
 GENERIC = (
-    "have got getting feel feeling now also actually really honestly tbh all still bit little much day days week weeks since more like known"
+    "have got getting feel feeling now also actually really honestly tbh all still bit little much day days week weeks"
+    " since more like known"
     " 她 他 我 患者 病人"
 )
 # ours: words of what any medicine is for
@@ -218,9 +230,7 @@ def is_repeated(text: str, messages: Sequence[str], case: str) -> bool:
     return len(words & set(tokens(case))) >= TOLD * len(words)
 
 
-def revise(
-    facts: tuple[Fact, ...], message: str, turn: int, findings: Findings | None = None
-) -> tuple[Fact, ...]:
+def revise(facts: tuple[Fact, ...], message: str, turn: int, findings: Findings | None = None) -> tuple[Fact, ...]:
     """The case with what message ``turn`` replaces or takes back superseded, and what else it tells at its end.
 
     ``findings``: where given, a denial is also told by its meaning.
@@ -232,18 +242,16 @@ def revise(
     edits = []
     for old, new, _ in found:
         put = _written_like(message[slice(*new)], case[slice(*old)]) if new else ""
-        edits.append(Edit(old, fact_of(message, turn, put, new)) if new else Edit(_whole(case, old)))
+        edits.append(Edit(old, fact_of(message, turn, put, new)) if new else Edit(_whole(case, message, old)))
     facts = _tidy(supersede(facts, edits, turn))
     told = _tells(message, found, case, text_of(facts), turn)
-    put = [new for _, new, _ in found if new]
+    places = [new for _, new, _ in found if new]
     # what a sentence that puts something right denies is what was there before
-    right = [f for f in told if f.span and any(f.span[0] < b and a < f.span[1] for a, b in put)]
+    right = [f for f in told if f.span and any(f.span[0] < b and a < f.span[1] for a, b in places)]
     return extend(add(facts, [f for f in told if f not in right], turn, findings), right)
 
 
-def add(
-    facts: tuple[Fact, ...], more: Sequence[Fact], turn: int, findings: Findings | None = None
-) -> tuple[Fact, ...]:
+def add(facts: tuple[Fact, ...], more: Sequence[Fact], turn: int, findings: Findings | None = None) -> tuple[Fact, ...]:
     """The case with more facts of message ``turn``; what they deny or state against a denial is superseded."""
     said = ("" if language_of("".join(f.text for f in more)) == "zh" else " ").join(f.text for f in more)
     return extend(_without(facts, said, turn, findings), more)
@@ -276,7 +284,11 @@ def _pairs(case: str, message: str) -> tuple[Pair, ...]:
         return (other,)
     found, (said, at), (before, old) = replaced(case, message), age_in(message), age_in(case)
     found = _sound(case, message, [pair for pair in found if not _adds(case, message, pair)])
-    back = [p for p in (*_taken_back(case, message), *_stopped(case, message)) if not any(p.old[0] < o.old[1] and o.old[0] < p.old[1] for o in found)]
+    back = [
+        p
+        for p in (*_taken_back(case, message), *_stopped(case, message))
+        if not any(p.old[0] < o.old[1] and o.old[0] < p.old[1] for o in found)
+    ]
     found = sorted([*found, *back], key=lambda p: -p.chance) or _last_value(case, message)
     if found or None in (said, before) or said == before or len(words_of(message)) > FEW or is_other_person(message):
         return tuple(found)
@@ -340,8 +352,13 @@ def _shape(word: Word) -> str:
     return NUMBER.sub(lambda m: "0" * len(m[0]), word.text) if NUMBER.search(word.text) else ""
 
 
-def _whole(case: str, old: Characters) -> Characters:
-    """What goes with what is taken back: how, where and since when behind it, and a clause of which nothing is left."""
+def _whole(case: str, message: str, old: Characters) -> Characters:
+    """What goes with what is taken back: a clause of which nothing is left, the dose of a medicine, and where nothing
+    is told instead, how, where and since when it was."""
+    form = _forms()["taken_back"].search(message)
+    alone = form is not None and (
+        _reason(message) is not None or not STOP.search(message, form.end(form.lastindex or 0))
+    )
     clause = next((c for c in clauses(case) if c.start <= old[0] and old[1] <= c.end), None)
     if clause is None:
         return old
@@ -349,6 +366,8 @@ def _whole(case: str, old: Characters) -> Characters:
     words, quiet = words_of(case[clause.start : clause.end]), quiet_sorts()
     behind = [w for w in words if clause.start + w.start >= old[1]]
     before = [w for w in words if clause.start + w.end <= old[0]]
+    if not alone and not named_in(case[slice(*old)]):
+        details = quiet
     if any(details.isdisjoint(w.sorts) for w in behind):
         return old
     start = clause.start if all(quiet & set(w.sorts) for w in before) else old[0]
@@ -383,14 +402,15 @@ def _given_for(medicine: Medicine) -> frozenset[str]:
 
 
 def _adds(case: str, message: str, pair: Pair) -> bool:
-    """Whether what a message would put in the place of something is told beside it: as an addition ("too"), or a
-    medicine by itself ("He's on X"), where no word says that anything is put right."""
+    """Whether what a message would put in the place of something is told beside it: as an addition ("too"), a medicine
+    by itself ("He's on X"), a value of something else, or what it asks, where no word says that anything is put
+    right."""
     if pair.new is None:
         return False
     said = next((p for p in parts(message) if message[slice(*pair.new)] in p), message)
     if _forms()["puts_right"].search(message):
         return False
-    if _forms()["adds"].search(said) or _of_another_measure(case, message, pair):
+    if said.endswith(("?", "？")) or _forms()["adds"].search(said) or _of_another_measure(case, message, pair):
         return True
     old, new = case[slice(*pair.old)], message[slice(*pair.new)]
     return bool(_forms()["takes"].search(said) and named_in(old) and named_in(new))

@@ -126,10 +126,7 @@ def classify(
     if of_medicine is not None:
         return of_medicine
     corrects = bool(session.case) and is_correction(text, session.case)
-    asks = any(map(questions.is_question, questions.parts(text)))
-    asked = read_asked(text, session, diseases, surely=corrects and not asks)
-    if not asks and asked.meaning in ASPECTS and session.case and findings is not None and findings(text):
-        asked = read_asked(text, session, diseases, surely=True)  # "还有点流鼻涕" tells
+    asked = _asked(text, session, diseases, findings, corrects=corrects)
     explain = explained(text, asked, session, diseases)
     if explain is not None:
         return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
@@ -143,6 +140,17 @@ def classify(
     if away:
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field, and the library holds nothing on it; {_likely(read)}")
     return _by_sort(text, read, diseases if hypotheses else None)
+
+
+def _asked(
+    text: str, session: SessionView, diseases: Diseases | None, findings: Findings | None, *, corrects: bool
+) -> Asked:
+    """What a message asks of what was said before; one that puts right or tells a finding must ask it surely."""
+    asks = any(map(questions.is_question, questions.parts(text)))
+    asked = read_asked(text, session, diseases, surely=corrects and not asks)
+    if not asks and asked.meaning in ASPECTS and session.case and findings is not None and findings(text):
+        return read_asked(text, session, diseases, surely=True)  # "还有点流鼻涕" tells
+    return asked
 
 
 def _completed(text: str, session: SessionView) -> str:
@@ -240,7 +248,8 @@ def _in_session(text: str, session: SessionView, read: Sorted, asked: Asked, *, 
         return Verdict(Kind.EVIDENCE, why, question, about_case=True)
     leaning = asked.meaning in LEANING or (asked.meaning is Meaning.NAMED and PRONOUN.search(text) is not None)
     asks = any(map(questions.is_question, questions.parts(text)))
-    tells = session.case and not asks and (read.patient or SOMEBODY.search(text))
+    somebody = read.patient or SOMEBODY.search(text) or questions.is_subjectless(text)
+    tells = session.case and not asks and somebody
     if session.kind in QUESTIONS and not corrects and (leaning or not tells):
         onward = stand_alone(text, session.question) if leaning and session.question else ""
         return Verdict(Kind.EVIDENCE, "goes on from the question before", onward) if leaning else None
@@ -403,7 +412,9 @@ def _turn(verdict: Verdict, text: str, session: SessionView, findings: Findings 
 
 def _with_told(turn: Turn, text: str, session: SessionView, findings: Findings | None) -> Turn:
     """A turn that asks, with what its message tells of the session's patient beside: "he's on warfarin, can he ...?"."""
-    told = [(a, b) for a, b in questions.told_beside(text) if SOMEBODY.search(text, a, b) or sorted_as(text[a:b]).patient]
+    told = [
+        (a, b) for a, b in questions.told_beside(text) if SOMEBODY.search(text, a, b) or sorted_as(text[a:b]).patient
+    ]
     said = " ".join(text[a:b] for a, b in told)
     if not told or not session.case or is_other_patient(said, session.case) or is_repeated(said, (), session.case):
         return turn

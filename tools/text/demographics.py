@@ -102,7 +102,9 @@ _AGE = (
     ),
     re.compile(rf"(?:^|[.;,!?] )(\d{{1,3}}),? (?:[fm](?=[,.;]|$)|(?:{'|'.join(SEX_WORDS.values())})\b)", re.IGNORECASE),
     re.compile(r"(?:^|[.;,!?] )(\d{1,3})(?:/[fm]|f)(?=[,.;]|$)|(?:^|[.!?] )(\d{2})m(?=\.|$)", re.IGNORECASE),
-    re.compile(rf"(?:^|[.;!?] )(\d{{2}}), (?:[a-z]+ ){{0,2}}[a-z]+, (?:{'|'.join(SEX_WORDS.values())})(?=[,.;]|$)", re.I),
+    re.compile(
+        rf"(?:^|[.;!?] )(\d{{2}}), (?:[a-z]+ ){{0,2}}[a-z]+, (?:{'|'.join(SEX_WORDS.values())})(?=[,.;]|$)", re.I
+    ),
 )
 _BABY = r"(?:baby|newborn|neonate|infant|toddler|little (?:one|boy|girl))(?: (?:boy|girl))?"
 _SMALL = r"(month|mo|week|wk|day)s?"
@@ -139,7 +141,8 @@ _BODY_SEX = (
     (
         "female",
         re.compile(
-            r"\b(?:my periods?|I(?:'|’)m pregnant|pregnant|menopaus\w+|my womb|vaginal?|G\d+ ?P\d+|breastfeeding|last period)\b",
+            r"\b(?:my periods?|I(?:'|’)m pregnant|pregnant|menopaus\w+|my womb|vaginal?|G\d+ ?P\d+|"
+            r"breastfeeding|last period)\b",
             re.I,
         ),
     ),

@@ -36,12 +36,14 @@ JOINED = re.compile(  # a question behind another
 HAD = re.compile(r"\W*(?:had|have|has)\b", re.IGNORECASE)  # "Had a tooth out, when can I smoke?"
 # "had the same in the other foot last year": told, without its subject
 HAD_TOLD = re.compile(
-    r"\W*(?:had|(?:have|has)(?! (?:the|my|his|her|your|our|their)\b))\b(?! (?:i|he|she|they|you|we|it(?! (?:for|since|about|all|once|twice|on|a|\d+)\b)|any\w*)\b)",
+    r"\W*(?:had|(?:have|has)(?! (?:the|my|his|her|your|our|their)\b))\b"
+    r"(?! (?:i|he|she|they|you|we|it(?! (?:for|since|about|all|once|twice|on|a|\d+)\b)|any\w*)\b)",
     re.I,
 )
 # "can't close the eye", "is worse at night": told, without its subject; ours
 SUBJECTLESS = re.compile(
-    rf"\W*{AUXILIARY}(?:n['’]?t (?!(?:i|he|she|they|you|we|it|this|that|these|those|there|the|an?|my|his|her|our|your)\b)|"
+    rf"\W*{AUXILIARY}(?:n?['’]?t (?!(?:i|he|she|they|you|we|it|this|that|these|those|there|the|an?|my|his|her|our|"
+    r"your)\b)|"
     r" (?:not|now|also|still|only|just|very|really|quite|always|often|mostly|usually|sometimes|getting|feeling|worse|"
     r"better|fine|ok(?:ay)?)\b)",
     re.IGNORECASE,
@@ -136,12 +138,19 @@ def is_question(sentence: str) -> bool:
         return True
     if CLOSED_ZH.search(sentence):
         return True
-    told = sentence.endswith((".", "!")) or any(form.match(sentence) for form in (HAD_TOLD, SUBJECTLESS))
+    told = sentence.endswith((".", "!")) or is_subjectless(sentence)
     return OPENING.match(sentence) is not None and not told
 
 
+def is_subjectless(sentence: str) -> bool:
+    """Whether a sentence tells what somebody has or does without naming him: ``has had gout``, ``can't sleep``."""
+    return any(form.match(sentence) for form in (HAD_TOLD, SUBJECTLESS))
+
+
 # ours: what is supposed, or said of anybody, before a question
-SUPPOSED = re.compile(r"^\W*(?:(?:and|but|so|or|also) )*(?:if|when|whether|in|for|among|with|during|what|how|which|suppose)\b|如果|要是|假如")
+SUPPOSED = re.compile(
+    r"^\W*(?:(?:and|but|so|or|also) )*(?:if|when|whether|in|for|among|with|during|what|how|which|suppose)\b|如果|要是|假如"
+)
 
 
 def told_beside(text: str) -> list[tuple[int, int]]:
