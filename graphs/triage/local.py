@@ -411,7 +411,7 @@ def _turn(verdict: Verdict, text: str, session: SessionView, findings: Findings 
 
 
 def _with_told(turn: Turn, text: str, session: SessionView, findings: Findings | None) -> Turn:
-    """A turn that asks, with what its message tells of the session's patient beside: "he's on warfarin, can he ...?"."""
+    """A turn that asks, with what its message tells of the session's patient beside: "he's on warfarin, can he?"."""
     told = [
         (a, b) for a, b in questions.told_beside(text) if SOMEBODY.search(text, a, b) or sorted_as(text[a:b]).patient
     ]

@@ -149,7 +149,8 @@ def is_subjectless(sentence: str) -> bool:
 
 # ours: what is supposed, or said of anybody, before a question
 SUPPOSED = re.compile(
-    r"^\W*(?:(?:and|but|so|or|also) )*(?:if|when|whether|in|for|among|with|during|what|how|which|suppose)\b|如果|要是|假如"
+    r"^\W*(?:(?:and|but|so|or|also) )*(?:if|when|whether|in|for|among|with|during|what|how|which|suppose)\b|"
+    r"如果|要是|假如"
 )
 
 
