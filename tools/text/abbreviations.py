@@ -67,6 +67,25 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"\b[Ll](?= {_BODY}\b)|\bL(?=-{_BODY})"), "left"),
     (re.compile(rf"\b[Rr](?= {_BODY}\b)|\bR(?=-{_BODY})"), "right"),
     (re.compile(r"\b(?:abdo(?:men)?|tummy|belly) (?:is |was )?soft\b(?=\W*$)", re.IGNORECASE), "no peritonism"),
+    # ours: what is examined and found as it should be, in notes
+    (re.compile(r"\b[Pp]ower (?:(?:is |full |all )*(?:[LR] |UL |LL )?5/5\b(?! \w)|full\b)"), "power normal"),
+    (re.compile(r"\b(?:moving|moves) all (?:4|four) limbs\b(?! (?:but|less|weak))", re.IGNORECASE), "power normal"),
+    (
+        re.compile(
+            r"\b([Tt]one|[Pp]ower|[Ss]ensation|[Rr]eflexes|[Oo]bs|[Bb]loods|FBC|U&?Es?|LFTs?|TFTs?|ECG|CXR|HS|JVP|LT|PP|"
+            r"[Pp]ulses|[Pp]upils|[Ss]peech|[Gg]ait|[Ff]undi)(?: =)? (?:N|NR)\b"
+        ),
+        r"\1 normal",
+    ),
+    (re.compile(r"\bHS (?:I ?\+ ?II|1 ?\+ ?2|S?1 ?,? ?S?2)(?: ?\+ ?(?:0|nil|no added))?(?=\W|$)"), "heart sounds normal"),
+    (re.compile(r"^\W*S ?NT\b"), "abdominal tenderness normal"),
+    (re.compile(r"\bS?NT(?:ND)?\b"), "tenderness normal"),
+    (re.compile(r"\bFROM\b"), "full range of movement normal"),
+    (re.compile(r"\bPEA?RR?LA?\b"), "pupils normal"),
+    # ours: single letters that are a whole item of a list
+    (re.compile(r"^(\W*(?:(?:no|nil|not|denies|with|assoc(?:iated)?|and)\W+)*)N(?=\W*$)"), r"\1nausea"),
+    (re.compile(r"^(\W*(?:(?:no|nil|not|denies|with|assoc(?:iated)?|and)\W+)*)V(?=(?: ?x ?\d+)?\W*$)"), r"\1vomiting"),
+    (re.compile(r"^(\W*(?:(?:no|nil|not|denies|with|assoc(?:iated)?|and)\W+)*)D(?=(?: ?x ?\d+)?\W*$)"), r"\1diarrhoea"),
     (re.compile(r"\bLt\b"), "left"),
     (re.compile(r"\bRt\b"), "right"),
     (re.compile(r"\b(?:on|in|breathing)\s+RA\b|(?<=%) ?RA\b"), " on air"),
@@ -122,6 +141,11 @@ def expand(text: str, context: str = "") -> str:
     meanings = _meanings(context or text)
     text = _WORD.sub(lambda m: meanings[m[0]], text)
     return _HAN.sub(lambda m: CHINESE[m[0]], text)
+
+
+def is_short_form(word: str) -> bool:
+    """Whether a word, as written in notes, stands in the tables (``c/o``, ``N/V``)."""
+    return word in SENSES or word in CAPITALS or word.lower() in ANY_CASE
 
 
 class _Meanings(dict[str, str]):

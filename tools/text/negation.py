@@ -61,7 +61,8 @@ VERBAL = re.compile(
 )
 TRAILING = re.compile(
     r"(?:\b(?:absent|nil|denied|negative|none|unlikely|excluded|ruled out|"
-    r"not (?:present|seen|found|felt|heard)|0\s?(?:/|out of)\s?10)|[:=]\s*no)\W*$",
+    r"not (?:present|seen|found|felt|heard)|0\s?(?:/|out of)\s?10)"
+    r"(?: (?:throughout|bilaterally|distally|symmetrically|on both sides))?|[:=]\s*no)\W*$",
     re.IGNORECASE,
 )
 # Words that only strengthen a denial.
@@ -75,6 +76,8 @@ NORMAL = re.compile(
     r"symmetrical|settled|nothing abnormal|within normal limits|"
     r"(?:good|healthy|hearty|great|excellent)(?= (?:appetite|sleep|energy|intake|urine output|hearing|vision|memory|"
     r"power|strength)\b)|(?:(?<=eating )|(?<=feeding )|(?<=sleeping )|(?<=drinking ))well|"
+    r"(?:(?<=pulse )|(?<=pulses )|(?<=sounds )|(?<=reflexes ))(?:(?:is|are|all|easily|both|well) )*"
+    r"(?:present|palpable|palp|felt|active)|"
     r"normally(?=\W*$)|soft and non-?tender|up to date|all right|as usual)\b"
     r"(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
     re.IGNORECASE,
