@@ -30,7 +30,7 @@ BARE_TEST = re.compile(
     r"\W*(?:(?:body )?weight|height|weighs)\W+(?:is )?(?:about )?\d+(?:\.\d+)?\W*"
     r"(?:kg|kgs|kilos?|kilograms?|lbs?|pounds|stone|st|cm|m|metres)?\W*|"
     r"\W*(?:(?:the|his|her|my|an?|repeat|urgent)\W+)*"
-    r"(?:CT|MRI?|MRA|CTPA|CXR|(?:chest )?X-?rays?|ultrasound|USS?|"
+    r"(?:CT|MRI?|MRA|CTPA|CXR|XR|TVS|KUB|dip|spinal fluid|(?:chest )?X-?rays?|ultrasound|USS?|"
     r"scans?|ECG|EKG|electrocardiogram|echo(?:cardiogram)?|EEG|bloods?(?: tests?)?|FBC|LFTs?|urine(?: dip)?|dipstick|"
     r"lumbar puncture|CSF|endoscopy|colonoscopy|biopsy|O/E|on examination)"
     r"(?:\W+(?:scan|of|the|head|brain|chest|abdo\w*|pelvi[sc]|spine|neck|heart|legs?|knee|hip|"

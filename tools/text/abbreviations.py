@@ -54,6 +54,11 @@ OF_NUMBERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(\d{1,2})/12\b"), r"\1 months"),
     (re.compile(r"(?<=\d)\s*(?:hrs?|h)\b(?!/)"), " hours"),
     (re.compile(r"(?<=\d)\s*mins?\b"), " minutes"),
+    (
+        re.compile(r"\b(?:(?:ex[- ]?)?prem(?:ature)?|ex|born|delivered|del)[ -](?:at )?((?:2[2-9]|3[0-6])(?:\+\d)?)/40\b"),
+        r"born premature at \1 weeks",
+    ),
+    (re.compile(r"\b(?:term|born|delivered|del)[ -](?:at )?(3[7-9]|4[0-2])(?:\+\d)?/40\b"), r"born at \1 weeks"),
     (re.compile(r"\b([4-9]|[12]\d|3\d|4[0-2])(?:\+\d)?/40\b"), r"\1 weeks pregnant"),
     (re.compile(r"\b(\d{1,3})/60\b"), r"\1 minutes"),
     (re.compile(r"\b(\d{1,2})/24\b(?!/)"), r"\1 hours"),

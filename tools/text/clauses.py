@@ -80,8 +80,14 @@ class Piece:
     joint: str
 
 
+# ours: what is said behind a heading of all that it names, and by itself tells nothing: "Resp: clear", "MSK - NAD"
+_OF_HEADING = (
+    r"\s*(?:(?:all|both|entirely|grossly)\s)?"
+    r"(?:none|nil|no|neg(?:ative)?|absent|denied|normal|NAD|N|clear|intact|unremarkable|OK|fine|WNL)\s*(?:[,;.]|$)"
+)
 _JOINT = re.compile(
-    r"[;()\[\]]|:(?!\d|\s*(?:none|nil|no|neg(?:ative)?|absent|denied)\s*(?:[,;.]|$))|,(?!\d{3}\b)|\.{2,}|\.(?=\s)|\s[-–—]+\s|\b(?:but|however|although|though|whereas|while|except|yet|then|"
+    rf"[;()\[\]]|:(?!\d|{_OF_HEADING})|,(?!\d{{3}}\b)|\.{{2,}}|\.(?=\s)|\s[-–—]+\s(?!{_OF_HEADING})|"
+    r"(?<=\w)\s[+&]\s(?=[A-Za-z])|\b(?:but|however|although|though|whereas|while|except|yet|then|"
     r"because|and(?!(?<=over and) over\b)(?!(?<=again and) again\b)|or|nor|plus)\b|"
     r"\bas(?=\W+(?:not|unable|no longer)\b)|"
     r"\bdespite(?=\W+(?:an? )?(?:good|normal|increased|great|eating|adequate|healthy|big)\b)",
@@ -193,8 +199,9 @@ def _slashes(sentence: str) -> Iterator[re.Match[str]]:
     """Where an English sentence has one item of a list joined to the next without a space."""
     for match in _SLASHED.finditer(sentence):
         items = re.split(r"[/+]", match[0])
-        worded = all(len(item) > 1 for item in items) or _LETTERS.issuperset(items)
-        if worded and not (_NO_LIST.fullmatch(match[0]) or is_short_form(match[0]) or any(map(is_only_a_part, items))):
+        worded = all(len(item) > 1 for item in items) and not _NO_LIST.fullmatch(match[0])
+        known = is_short_form(match[0]) or any(map(is_only_a_part, items[:-1]))
+        if (worded or _LETTERS.issuperset(items)) and not known:
             yield from re.compile(r"[/+]").finditer(sentence, match.start(), match.end())
 
 
@@ -352,7 +359,7 @@ _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|
 _FAMILY_SECTION = re.compile(r"^\W*(?:FHx?|family history|家族史)\b", re.IGNORECASE)
 # ours: headings of notes, by the system or the section that they name: they tell of no finding, whatever they are like
 _HEADING = re.compile(
-    r"\W*(?:on )?(?:P?/?C|C/?C|P/C|HPC|HPI|PMHx?|PSH|PPH|POH|DHx?|FHx?|SHx?|SE|ROS|systems? review|O/?E|exam(?:ination)?|"
+    r"\W*(?:on )?(?:GP|ED|A&E|triage|P?/?C|C/?C|P/C|HPC|HPI|PMHx?|PSH|PPH|POH|DHx?|FHx?|SHx?|SE|ROS|systems? review|O/?E|exam(?:ination)?|"
     r"obs|observations|vitals|I[xn]x?|investigations|bloods?|imaging|imp(?:ression)?|plan|MSE|risk|insight|mood|affect|"
     r"thoughts?|perc(?:eptions?)?|cog(?:nition)?|app(?:earance)?|A&B|general(?:ly)?|gen|airway|[A-E]|"
     r"resp(?:iratory)?(?: system)?|CVS?|cardio(?:vascular)?|CNS|PNS|neuro(?:logy|logical(?:ly)?)?|GIT?|GU|gynae|O&G|ENT|"

@@ -82,8 +82,17 @@ NORMAL = re.compile(
     r"(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
     re.IGNORECASE,
 )
+# ours: what somebody takes it for, who has not examined him: "the health visitor said reflux", "mum thinks it is gout"
+_GUESSED = (
+    r"\b(?:thinks?|thought|reckon(?:s|ed)?|wonder(?:s|ed)|guess(?:es|ed)?|assumed?) (?:that )?(?:it|this|that)"
+    r"(?:[’']s| is| was| (?:might|could|may|must) be) (?!(?:\w+ )?(?:\w+ing|\w+ed|\w+en|red|sore|hot|worse|better)\b)|"
+    r"\b(?:HV|health visitor|neighbou?r|pharmacist|chemist|friend|receptionist|google|internet|web ?site|forum)"
+    r" (?:has )?(?:said|says|told (?:me|us)|suggest(?:s|ed)|mentioned|put) (?:that )?"
+    r"(?:(?:it|this|that)(?:[’']s| is| was| (?:might|could|may|must) be)\b|(?=[a-z]{3})(?!(?:he|she|they|you|that|this|"
+    r"the|his|her|him|them|its?|not?|when|about|how|what)\b))"
+)
 UNCERTAIN = re.compile(
-    r"(?:^|\s)\?\s?(?=\w)|\b(?:possibl[ey]|perhaps|maybe|might|may be|may have|query|suspected|suspicion of|not sure|"
+    rf"{_GUESSED}|(?:^|\s)\?\s?(?=\w)|\b(?:possibl[ey]|perhaps|maybe|might|may be|may have|query|suspected|suspicion of|not sure|"
     r"unsure|uncertain|probably|equivocal|questionable)\b|可能|疑似|怀疑|或许|好像|也许|待排",
     re.IGNORECASE,
 )
