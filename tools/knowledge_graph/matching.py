@@ -56,7 +56,7 @@ _BARE_PAIN = re.compile(
 # ours: how some part is, of no place, which tells of none: "sore" is no sore eye
 _BARE_QUALITY = re.compile(
     r"\W*(?:(?:just|very|really|quite|so|a|bit|little|mildly|slightly|more|also|is|are|it(?:'s)?|that|looks?|feels?) )*"
-    r"(?:sore|stiff|tender|swollen|red|pink|numb|hot|warm|puffy|thickened|tenderness)\W*",
+    r"(?:sore|stiff|tender|swollen|red|pink|numb|hot|warm|puffy|dull|thickened|tenderness)\W*",
     re.IGNORECASE,
 )
 _PAIN = re.compile(r"\b(?:pains?|\w*aches?|soreness|discomfort|cramps?)\b|[痛疼]", re.IGNORECASE)

@@ -105,7 +105,7 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
             out.append(Unit(i, f"{topic}{SPREADS}{part['part']}", (i,), JOINED))
             continue
         spread_in = clause.sentence if clause.present and tells_of_spreading(clause.plain) else -1
-        if only_age(clause.plain) or tells_of_none(clause.text) or BARE_TEST.fullmatch(clause.plain):
+        if clause.heading or only_age(clause.plain) or tells_of_none(clause.text) or BARE_TEST.fullmatch(clause.plain):
             continue
         if clause.normal and clause.plain == clause.told:  # "nothing abnormal", of what is not said
             continue

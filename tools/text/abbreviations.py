@@ -71,7 +71,7 @@ OF_NUMBERS: tuple[tuple[re.Pattern[str], str], ...] = (
 IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"\b[Ll](?= {_BODY}\b)|\bL(?=-{_BODY})"), "left"),
     (re.compile(rf"\b[Rr](?= {_BODY}\b)|\bR(?=-{_BODY})"), "right"),
-    (re.compile(r"\b(?:abdo(?:men)?|tummy|belly) (?:is |was )?soft\b(?=\W*$)", re.IGNORECASE), "no peritonism"),
+    (re.compile(r"\b(?:abdo(?:men)?|tummy|belly)\W{1,3}(?:is |was )?soft\b(?=\W*$)", re.IGNORECASE), "no peritonism"),
     # ours: what is examined and found as it should be, in notes
     (re.compile(r"\b[Pp]ower (?:(?:is |full |all )*(?:[LR] |UL |LL )?5/5\b(?! \w)|full\b)"), "power normal"),
     (re.compile(r"\b(?:moving|moves) all (?:4|four) limbs\b(?! (?:but|less|weak))", re.IGNORECASE), "power normal"),
@@ -122,6 +122,7 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
         "healthy",
     ),
     (re.compile(r"\bPE(?=:)"), "physical examination"),
+    (re.compile(r"(?<=\w)\s*(?:→|->)\s*(?=\w)"), " spreading to "),
     (re.compile(r"↑\s*"), "raised "),
     (re.compile(r"↓\s*"), "low "),
     (re.compile(r"(?<![\w?])\+ve\b"), "positive"),

@@ -83,7 +83,7 @@ class Piece:
 # ours: what is said behind a heading of all that it names, and by itself tells nothing: "Resp: clear", "MSK - NAD"
 _OF_HEADING = (
     r"\s*(?:(?:all|both|entirely|grossly)\s)?"
-    r"(?:none|nil|no|neg(?:ative)?|absent|denied|normal|NAD|N|clear|intact|unremarkable|OK|fine|WNL)\s*(?:[,;.]|$)"
+    r"(?:none|nil|no|neg(?:ative)?|absent|denied|normal|NAD|N|clear|intact|soft|unremarkable|OK|fine|WNL)\s*(?:[,;.]|$)"
 )
 _JOINT = re.compile(
     rf"[;()\[\]]|:(?!\d|{_OF_HEADING})|,(?!\d{{3}}\b)|\.{{2,}}|\.(?=\s)|\s[-–—]+\s(?!{_OF_HEADING})|"
@@ -161,7 +161,7 @@ _EXAMINED = re.compile(
     r"prolactin|LH|FSH|oestradiol|estradiol|testosterone|cortisol|PTH|uric acid|urate|lipids|cholesterol|clotting|INR|"
     r"APTT|ANA|dsDNA|RF|ANCA|throat|ears?|lungs|abdomen|skin|speech|memory|appetite|sleep|bowels|weight|temperature|"
     r"BP|blood pressure|joints|INR|clotting|nit(?:rites?)?|leu[ck]?\w*|ket(?:ones)?|prot(?:ein)?|tone|fundi|discs|plts|HS|TMs?|VA|CVS|CNS|PNS|GI|GU|ENT|MSK|resp|neuro|abdo|"
-    r"chest|heart|PR|PV)\W*",
+    r"chest|heart|PR|PV|LNs?)\W*",
     re.IGNORECASE,
 )
 _SAID_OF_ALL = re.compile(
@@ -337,6 +337,7 @@ class Clause:
         sentence: number of its sentence, from 0.
         reading: it is a vital sign or a laboratory value, read from a number.
         allergy: it tells what an allergy is to, in a list, or what it once did.
+        heading: it is the heading of a section or a system (``Resp:``), which tells of no finding.
     """
 
     text: str
@@ -353,6 +354,7 @@ class Clause:
     sentence: int = 0
     reading: bool = False
     allergy: bool = False
+    heading: bool = False
 
 
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
@@ -364,7 +366,7 @@ _HEADING = re.compile(
     r"thoughts?|perc(?:eptions?)?|cog(?:nition)?|app(?:earance)?|A&B|general(?:ly)?|gen|airway|[A-E]|"
     r"resp(?:iratory)?(?: system)?|CVS?|cardio(?:vascular)?|CNS|PNS|neuro(?:logy|logical(?:ly)?)?|GIT?|GU|gynae|O&G|ENT|"
     r"HEENT|derm(?:atology)?|MSK|musculoskeletal|ortho|rheum|tox(?:icology)?|psych(?:iatry|iatric)?|endo(?:crine)?|"
-    r"haem(?:atology)?|onc(?:ology)?|renal|uro(?:logy)?|ophth|vasc(?:ular)?|UL|LL|CN|LNs?|PR|PV|VE|DRE|speculum)"
+    r"haem(?:atology)?|onc(?:ology)?|renal|uro(?:logy)?|ophth|vasc(?:ular)?|UL|LL|CN)"
     r"(?: exam(?:ination)?)?\W*",
     re.IGNORECASE,
 )
@@ -463,10 +465,10 @@ def _of_sentence(
             or _FAMILY_SECTION.match(words) is not None
             or (other and not _NEW_SUBJECT.match(words))
         )
-        if not chinese and _HEADING.fullmatch(words) and _BEHIND_HEADING.match(masked, piece.end):
-            continue
         where = Span(sentence.start + piece.start, sentence.start + piece.end)
         clause = _understand(text, where, number, absent or bool(negation.TRAILING.search(said)), past, other, said)
+        if not chinese and _HEADING.fullmatch(words) and _BEHIND_HEADING.match(masked, piece.end):
+            clause = replace(clause, heading=True)
         noted = any(start <= piece.start and piece.end <= end for start, end in reactions)
         found.append(replace(clause, past=True, allergy=True) if noted else clause)
     return _with_sites(text, sorted(found, key=lambda c: (c.start, c.end)), where_before)

@@ -78,6 +78,7 @@ NORMAL = re.compile(
     r"power|strength)\b)|(?:(?<=eating )|(?<=feeding )|(?<=sleeping )|(?<=drinking ))well|"
     r"(?:(?<=pulse )|(?<=pulses )|(?<=sounds )|(?<=reflexes ))(?:(?:is|are|all|easily|both|well) )*"
     r"(?:present|palpable|palp|felt|active)|"
+    r"(?<=fields )full|(?:(?<= is )|(?<= are ))(?:(?:still|very|really|pretty|all|perfectly) )*(?:good|great|perfect)(?=\W*$)|"
     r"normally(?=\W*$)|soft and non-?tender|up to date|all right|as usual)\b"
     r"(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
     re.IGNORECASE,
@@ -102,6 +103,12 @@ RELATIVE = (
     r"baby|twins?|toddler|relatives?|family|(?:house|flat|room|class|team|work)mates?|colleagues?|co-?workers?|friends?|"
     r"neighbou?rs?|pupils|residents)"
 )
+# ours: a relative and his illness, in notes: "mum asthma", "uncle TB"; one who does something may be the patient
+_KIN = r"(?:mum|mother|mom|dad|father|brother|sister|sibs?|siblings?|uncle|aunt|gran|nan|grandfather|grandmother)"
+_OF_KIN = (
+    r"(?:is|was|has|had|have|can|cannot|can't|does|did|fell|feels?|felt|gets?|got|keeps?|kept|still|now|also|and|or|of|in|"
+    r"on|at|with|who|says?|said|thinks?|worried|concerned|noticed|reports?|called|brought|to|not|no|\w+(?:ing|ed|ly|less))\b"
+)
 OTHER = re.compile(
     rf"\b(?:family history|runs? in (?:the|my|his|her) family|in (?:the|my|his|her|our) family|"
     rf"(?<!\bas )(?:my|his|her|our|their|the|a|one of (?:my|his|her|our)|two|three|"
@@ -110,6 +117,7 @@ OTHER = re.compile(
     rf"(?<!when )(?<!while )(?<!than )everyone (?:else|at)|someone (?:at|in|with)|"
     rf"(?:mother|father|mum|mummy|mom|dad|daddy|brother|sister|uncle|aunt|cousin|son|daughter|wife|husband|nan|granny|grandad)"
     rf" (?:has|had|with|died|also))\b|"
+    rf"^\W*(?:(?:mat(?:ernal)?|pat(?:ernal)?) )?{_KIN} (?!{_OF_KIN})[a-z]+(?: [a-z]+)?\W*$|"
     rf"家族|家人|父亲|母亲|爸爸|妈妈|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|同事|同学|室友|亲戚",
     re.IGNORECASE,
 )
