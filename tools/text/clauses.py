@@ -96,7 +96,7 @@ _JOINT = re.compile(
 _JOINT_ZH = re.compile(
     r"[，,；;、（）()。]|[：:](?!\s*(?:无|没有|阴性|否认)\s*(?:[，,；;、。]|$))|(?<![以涉普波不])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*"
 )
-# ours: items of a list of notes, written without spaces: "SOB/palps/syncope", "N+V"; forms of one word, and units, are none
+# ours: items of a list of notes, written without spaces: "SOB/palps/syncope", "N+V"; forms of one word are none
 _SLASHED = re.compile(r"(?<![\w/+&.])[A-Za-z]+(?:[/+][A-Za-z]+)+(?![\w/+&])")
 _NO_LIST = re.compile(
     r"(?:\w+/)?(?:and/or|s/he|he/she|she/he|his/hers?|hers?/his|him/her|on/off|yes/no|y/n|night/day|day/night|"
@@ -160,8 +160,9 @@ _EXAMINED = re.compile(
     r"urea|creatinine|glucose|HbA1c|albumin|bilirubin|ALT|AST|ALP|GGT|amylase|lipase|CK|troponin|D-?dimer|lactate|"
     r"prolactin|LH|FSH|oestradiol|estradiol|testosterone|cortisol|PTH|uric acid|urate|lipids|cholesterol|clotting|INR|"
     r"APTT|ANA|dsDNA|RF|ANCA|throat|ears?|lungs|abdomen|skin|speech|memory|appetite|sleep|bowels|weight|temperature|"
-    r"BP|blood pressure|joints|INR|clotting|nit(?:rites?)?|leu[ck]?\w*|ket(?:ones)?|prot(?:ein)?|tone|fundi|discs|plts|HS|TMs?|VA|CVS|CNS|PNS|GI|GU|ENT|MSK|resp|neuro|abdo|"
-    r"chest|heart|PR|PV|LNs?)\W*",
+    r"BP|blood pressure|joints|INR|clotting|"
+    r"nit(?:rites?)?|leu[ck]?\w*|ket(?:ones)?|prot(?:ein)?|tone|fundi|discs|plts|HS|TMs?|VA|CVS|CNS|PNS|GI|GU|ENT|MSK|resp|neuro|abdo|"
+    r"chest|heart|PR|PV|LNs?|thyroid)\W*",
     re.IGNORECASE,
 )
 _SAID_OF_ALL = re.compile(
@@ -359,12 +360,15 @@ class Clause:
 
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
 _FAMILY_SECTION = re.compile(r"^\W*(?:FHx?|family history|家族史)\b", re.IGNORECASE)
-# ours: headings of notes, by the system or the section that they name: they tell of no finding, whatever they are like
+# ours: headings of notes, by the system or the section that they name: they tell of no finding
 _HEADING = re.compile(
-    r"\W*(?:on )?(?:GP|ED|A&E|triage|P?/?C|C/?C|P/C|HPC|HPI|PMHx?|PSH|PPH|POH|DHx?|FHx?|SHx?|SE|ROS|systems? review|O/?E|exam(?:ination)?|"
-    r"obs|observations|vitals|I[xn]x?|investigations|bloods?|imaging|imp(?:ression)?|plan|MSE|risk|insight|mood|affect|"
+    r"\W*(?:on )?(?:GP|ED|A&E|triage|P?/?C|C/?C|P/C|HPC|HPI|PMHx?|PSH|PPH|POH|"
+    r"DHx?|FHx?|SHx?|SE|ROS|systems? review|O/?E|exam(?:ination)?|"
+    r"obs|observations|vitals|I[xn]x?|investigations|bloods?|imaging|imp(?:ression)?|plan|MSE|risk|insight|mood|"
+    r"affect|"
     r"thoughts?|perc(?:eptions?)?|cog(?:nition)?|app(?:earance)?|A&B|general(?:ly)?|gen|airway|[A-E]|"
-    r"resp(?:iratory)?(?: system)?|CVS?|cardio(?:vascular)?|CNS|PNS|neuro(?:logy|logical(?:ly)?)?|GIT?|GU|gynae|O&G|ENT|"
+    r"resp(?:iratory)?(?: system)?|CVS?|cardio(?:vascular)?|CNS|PNS|neuro(?:logy|logical(?:ly)?)?|GIT?|GU|gynae|"
+    r"O&G|ENT|"
     r"HEENT|derm(?:atology)?|MSK|musculoskeletal|ortho|rheum|tox(?:icology)?|psych(?:iatry|iatric)?|endo(?:crine)?|"
     r"haem(?:atology)?|onc(?:ology)?|renal|uro(?:logy)?|ophth|vasc(?:ular)?|UL|LL|CN)"
     r"(?: exam(?:ination)?)?\W*",

@@ -73,12 +73,13 @@ NORMAL = re.compile(
     r"fine(?! (?:bi-?basal|basal|bilateral|end|inspiratory|creps?|crackles?|crepitations?|tremor|scal\w+|hairs?|rash|"
     r"papul\w+|red|motor|touch)\b)|"
     r"(?<!steer )(?<!steers )(?<!steering )(?<!keep )(?<!keeps )(?<!stay )clear|"
-    r"symmetrical|settled|nothing abnormal|within normal limits|"
+    r"symmetrical|supple|settled|nothing abnormal|within normal limits|"
     r"(?:good|healthy|hearty|great|excellent)(?= (?:appetite|sleep|energy|intake|urine output|hearing|vision|memory|"
     r"power|strength)\b)|(?:(?<=eating )|(?<=feeding )|(?<=sleeping )|(?<=drinking ))well|"
     r"(?:(?<=pulse )|(?<=pulses )|(?<=sounds )|(?<=reflexes ))(?:(?:is|are|all|easily|both|well) )*"
     r"(?:present|palpable|palp|felt|active)|"
-    r"(?<=fields )full|(?:(?<= is )|(?<= are ))(?:(?:still|very|really|pretty|all|perfectly) )*(?:good|great|perfect)(?=\W*$)|"
+    r"(?<=fields )full|"
+    r"(?:(?<= is )|(?<= are ))(?:(?:still|very|really|pretty|all|perfectly) )*(?:good|great|perfect)(?=\W*$)|"
     r"normally(?=\W*$)|soft and non-?tender|up to date|all right|as usual)\b"
     r"(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
     re.IGNORECASE,
@@ -93,8 +94,8 @@ _GUESSED = (
     r"the|his|her|him|them|its?|not?|when|about|how|what)\b))"
 )
 UNCERTAIN = re.compile(
-    rf"{_GUESSED}|(?:^|\s)\?\s?(?=\w)|\b(?:possibl[ey]|perhaps|maybe|might|may be|may have|query|suspected|suspicion of|not sure|"
-    r"unsure|uncertain|probably|equivocal|questionable)\b|可能|疑似|怀疑|或许|好像|也许|待排",
+    rf"{_GUESSED}|(?:^|\s)\?\s?(?=\w)|\b(?:possibl[ey]|perhaps|maybe|might|may be|may have|query|suspected|"
+    r"suspicion of|not sure|unsure|uncertain|probably|equivocal|questionable)\b|可能|疑似|怀疑|或许|好像|也许|待排",
     re.IGNORECASE,
 )
 RELATIVE = (
