@@ -53,6 +53,12 @@ _BARE_PAIN = re.compile(
     r"\W*(?:(?:any|some|a|the|is|in|sharp|bad|severe|dull|burning|constant|mild|more|much) )*pain(?:s|ful)?\W*",
     re.IGNORECASE,
 )
+# ours: how some part is, of no place, which tells of none: "sore" is no sore eye
+_BARE_QUALITY = re.compile(
+    r"\W*(?:(?:just|very|really|quite|so|a|bit|little|mildly|slightly|more|also|is|are|it(?:'s)?|that|looks?|feels?) )*"
+    r"(?:sore|stiff|tender|swollen|red|pink|numb|hot|warm|puffy|dull|thickened|tenderness)\W*",
+    re.IGNORECASE,
+)
 _PAIN = re.compile(r"\b(?:pains?|\w*aches?|soreness|discomfort|cramps?)\b|[痛疼]", re.IGNORECASE)
 Matrix = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -209,6 +215,8 @@ class Matcher:
         allowed = self._fitting(unit.sites or clause.sites) * (persons & ~self._never & self._of_its_own(unit))
         if not (unit.sites or clause.sites) and _BARE_PAIN.fullmatch(unit.text):
             allowed = allowed * ~(self._pains & self._sited)
+        if not (unit.sites or clause.sites) and _BARE_QUALITY.fullmatch(unit.text):
+            allowed = allowed * ~self._sited
         days = told_days(unit.text)
         if days is not None:  # three days are not "more than two weeks"
             allowed = allowed * (self._least <= days)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tools.text.body_sites import tells_of_spreading
-from tools.text.clauses import Clause, tells_of_none
+from tools.text.clauses import Clause, only_examined, tells_of_none
 from tools.text.demographics import after_subject, only_age
 from tools.text.language import language_of
 from tools.text.negation import UNCHANGED, is_deficit, is_negative_phrase
@@ -30,10 +30,11 @@ BARE_TEST = re.compile(
     r"\W*(?:(?:body )?weight|height|weighs)\W+(?:is )?(?:about )?\d+(?:\.\d+)?\W*"
     r"(?:kg|kgs|kilos?|kilograms?|lbs?|pounds|stone|st|cm|m|metres)?\W*|"
     r"\W*(?:(?:the|his|her|my|an?|repeat|urgent)\W+)*"
-    r"(?:CT|MRI?|MRA|CTPA|CXR|(?:chest )?X-?rays?|ultrasound|USS?|"
+    r"(?:CT|MRI?|MRA|CTPA|CXR|XR|TVS|KUB|dip|spinal fluid|(?:chest )?X-?rays?|ultrasound|USS?|"
     r"scans?|ECG|EKG|electrocardiogram|echo(?:cardiogram)?|EEG|bloods?(?: tests?)?|FBC|LFTs?|urine(?: dip)?|dipstick|"
     r"lumbar puncture|CSF|endoscopy|colonoscopy|biopsy|O/E|on examination)"
-    r"(?:\W+(?:scan|of|the|head|brain|chest|abdo\w*|pelvi[sc]|spine|neck|heart|legs?|knee|hip))*\W*",
+    r"(?:\W+(?:scan|of|the|head|brain|chest|abdo\w*|pelvi[sc]|spine|neck|heart|legs?|knee|hip|"
+    r"kidneys|X-ray))*\W*",
     re.IGNORECASE,
 )
 # ours: a part and what it is, and what else it is: "his left calf is swollen", "warm"
@@ -104,15 +105,18 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
             out.append(Unit(i, f"{topic}{SPREADS}{part['part']}", (i,), JOINED))
             continue
         spread_in = clause.sentence if clause.present and tells_of_spreading(clause.plain) else -1
-        if only_age(clause.plain) or tells_of_none(clause.text) or BARE_TEST.fullmatch(clause.plain):
+        if clause.heading or only_age(clause.plain) or tells_of_none(clause.text) or BARE_TEST.fullmatch(clause.plain):
+            continue
+        if clause.normal and clause.plain == clause.told:  # "nothing abnormal", of what is not said
             continue
         denied = clause.present is False
         vague = topic != "" and _CHANGES.match(clause.plain) is not None
         said = after_subject(_of_part(clauses, i) or clause.plain)
         weight = ALONE if vague else 1.0
-        out.append(Unit(i, said, (i,), weight, negative=_negative(clause), denied=denied, distant=vague))
+        if not only_examined(clause):
+            out.append(Unit(i, said, (i,), weight, negative=_negative(clause), denied=denied, distant=vague))
         lacks_none = is_deficit(" ".join(clause.plain.split()[:2]))  # "no loss of consciousness" tells of no lack
-        if denied and not lacks_none and clause.told != clause.plain and not UNCHANGED.match(clause.told):
+        if denied and clause.told != clause.plain and not (lacks_none or UNCHANGED.match(clause.told)):
             out.append(Unit(i, clause.told, (i,), negated=True, negative=True, bare=clause.plain))
         out += _joined(clauses, i)
         named = _topic(clause)

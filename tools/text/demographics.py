@@ -13,7 +13,8 @@ class Person(NamedTuple):
     sex: str | None = None
 
 
-YEARS = {"year": 1.0, "yr": 1.0, "y": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 1 / 52, "wk": 1 / 52, "day": 1 / 365}
+YEARS = {"year": 1.0, "yr": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 1 / 52, "wk": 1 / 52, "day": 1 / 365}
+YEARS |= {"y": 1.0, "mth": 1 / 12, "12": 1 / 12, "52": 1 / 52, "7": 1 / 365}  # as notes write them: 5/12, 10/7
 _ONES = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen"
@@ -115,6 +116,10 @@ _AGE_SMALL = (  # "my baby, 8 months, ...", "a 6 week baby"; ours
         re.IGNORECASE,
     ),
     re.compile(rf"\b{_NUMBER}[\s-]*{_SMALL}[\s-]*(?:{_BABY}|boy|girl|son|daughter)\b", re.IGNORECASE),
+    # of notes: "5/12 boy", "3y4m F", "8mo F", "10/7 old"
+    re.compile(rf"\b(\d{{1,2}})/(12|52|7)[\s-]*(?:olds?\b|{_BABY}\b|boy\b|girl\b|(?:fe)?male\b|[MFmf]\b(?!/))"),
+    re.compile(r"\b(\d{1,2})\s?(y)(?:rs?)?\s?\d{1,2}\s?(?:m(?:o|ths?|onths?)?\b|/12)"),
+    re.compile(r"\b(\d{1,2})\s?(mo|mths?|wk)s?[\s-]?(?:olds?\b|[MF]\b)"),
 )
 _ONES_ZH = "一二三四五六七八九"
 _DIGITS_ZH = {digit: n for n, digit in enumerate(_ONES_ZH, start=1)} | {"两": 2}

@@ -176,3 +176,52 @@ def test_what_plain_words_say_and_deny(
     starter_graph: KnowledgeGraph, case: str, finding: str, present: bool | str
 ) -> None:
     assert told(starter_graph, case, finding) == present
+
+
+@pytest.mark.parametrize(
+    ("case", "finding"),
+    [
+        ("Lungs: clear.", "crackles"),
+        ("Lungs: clear.", "wheeze"),
+        ("HS I+II+0.", "heart-murmur"),
+        ("PEARL.", "unequal-pupils"),
+        ("Fundi NAD.", "papilloedema"),
+        ("Light touch intact.", "numbness"),
+        ("UL/LL power 5/5.", "limb-weakness"),
+        ("Moving all four limbs.", "limb-weakness"),
+        ("Abdo SNT.", "abdominal-tenderness"),
+        ("AF flat.", "bulging-fontanelle"),
+        ("Her tongue is pink.", "cyanosis"),
+        ("She makes plenty of wet nappies.", "fewer-wet-nappies"),
+    ],
+)
+def test_what_notes_find_as_it_should_be_is_denied(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
+    assert told(starter_graph, case, finding) is False
+
+
+@pytest.mark.parametrize(
+    ("case", "finding"),
+    [
+        ("Neck supple.", "neck-stiffness"),
+        ("Light touch intact.", "photophobia"),
+        ("BS present.", "absent-bowel-sounds"),
+        ("Foot pulses present.", "absent-foot-pulses"),
+        ("AF soft.", "arrhythmia-history"),
+        ("Speech: normal rate.", "slurred-speech"),
+        ("EtOH rarely.", "heavy-drinking"),
+        ("My knee is swollen. It is just sore.", "painful-eye"),
+        ("Nobody fell. No LOC.", "loss-of-consciousness-after-injury"),
+        ("My toes are going numb.", "toe-numbness"),
+        ("Echo: moderate mitral regurgitation.", "acid-regurgitation"),
+        ("I am warm while everybody else is freezing.", "cold-intolerance"),
+        ("My hearing is good.", "hearing-loss"),
+        ("3y2m M. HR 116.", "fast-heart-rate"),
+        ("Born at 32/40.", "late-pregnancy"),
+    ],
+)
+def test_what_notes_do_not_tell_is_not_stated(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
+    assert told(starter_graph, case, finding) is not True
+
+
+def test_spots_that_do_not_blanch_are_petechiae(starter_graph: KnowledgeGraph) -> None:
+    assert told(starter_graph, "Skin: non-blanching spots on trunk.", "petechiae") is True
