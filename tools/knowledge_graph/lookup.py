@@ -542,7 +542,7 @@ class KnowledgeGraph:
 GRAVEST = "emergency"  # the severity of a disease that is one
 MILD = frozenset({"routine", "self_limiting"})  # severities of a disease that can wait
 # ours: belief in mild diseases, and in the first of them, from which they surely explain a case; so explained were none
-# of 130 written emergencies (ten words or more) and about half of the mild patients who answer a questionnaire
+# of 390 written emergencies and about half of the mild patients who answer a questionnaire
 SURELY_MILD, LEADS = 0.9, 0.5
 SLOW = frozenset({"weeks", "months"})  # onsets of a disease that one may have for long before it is an emergency
 LIKELIEST = 10  # ours: diseases whose belief is looked at

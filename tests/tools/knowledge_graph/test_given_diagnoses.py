@@ -66,11 +66,7 @@ def test_belief_in_emergencies_is_told_for_triage(starter_graph: KnowledgeGraph,
 @pytest.mark.parametrize(
     ("case", "mild"),
     [
-        (
-            "I am a woman of 34. My nose is blocked. I have thick green discharge from my nose. My cheeks ache when I "
-            "bend forward. I cannot smell. My neck is not stiff.",
-            True,
-        ),
+        ("A woman of 34. Blocked nose. Thick green discharge. My cheeks ache when I bend. I cannot smell.", True),
         ("I am a man of 60. I have crushing chest pain into my left arm. I sweat. I feel sick.", False),
         ("I am a man of 60. I feel unwell. I am tired.", False),
     ],
@@ -87,8 +83,7 @@ def test_belief_that_mild_diseases_surely_explain_a_case_is_told_below_zero(
         ("Sore spot where rib meets breastbone, worse when I twist or cough, 28F", "costochondritis"),
         ("46F, nocturnal tingling of thumb, index and middle finger, weak grip.", "carpal-tunnel-syndrome"),
         (
-            "I am a man of 66. I have a lump in my groin that comes when I cough and goes back when I lie down. I lift "
-            "heavy things. I pass wind. I do not vomit.",
+            "A man of 66. A lump in my groin. It comes when I cough. I lift heavy things. I pass wind.",
             "inguinal-hernia",
         ),
     ],
