@@ -474,7 +474,10 @@ def test_what_the_graph_makes_of_a_message_counts_beside_the_head(grave: float, 
 
 
 def test_where_mild_diseases_surely_explain_a_message_an_emergency_must_be_told_plainly() -> None:
-    mild = "My cheeks and top teeth have ached for days since a cold, worse when I bend forward, with thick green snot."
+    mild = (
+        "38 year old woman here. After a cold ten days ago my face started to ache under the eyes, worse when I bend "
+        "forward, with thick green snot and I can't smell much. My top teeth feel sore too."
+    )
     plain = "My husband has crushing pain in the middle of his chest into the left arm, he is grey and sweating."
     assert red_flags(mild, "en")
     assert red_flags(mild, "en", grave=lambda _: -0.95) == ()
