@@ -66,7 +66,13 @@ def test_belief_in_emergencies_is_told_for_triage(starter_graph: KnowledgeGraph,
 @pytest.mark.parametrize(
     ("case", "mild"),
     [
-        ("A woman of 34. Blocked nose. Thick green discharge. My cheeks ache when I bend. I cannot smell.", True),
+        (
+            (
+                "I am a woman of 34. My nose is blocked. I have thick green discharge from my nose. My cheeks ache when I "
+                "bend forward. I cannot smell. My neck is not stiff."
+            ),
+            True,
+        ),
         ("I am a man of 60. I have crushing chest pain into my left arm. I sweat. I feel sick.", False),
         ("I am a man of 60. I feel unwell. I am tired.", False),
     ],
