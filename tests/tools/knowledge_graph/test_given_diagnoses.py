@@ -68,8 +68,8 @@ def test_belief_in_emergencies_is_told_for_triage(starter_graph: KnowledgeGraph,
     [
         (
             (
-                "I am a woman of 34. My nose is blocked. I have thick green discharge from my nose. My cheeks ache when I "
-                "bend forward. I cannot smell. My neck is not stiff."
+                "I am a woman of 34. My nose is blocked. I have thick green discharge from my nose. My cheeks ache "
+                "when I bend forward. I cannot smell. My neck is not stiff."
             ),
             True,
         ),
