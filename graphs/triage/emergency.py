@@ -30,7 +30,7 @@ NAMED = 0.6
 BESIDE_NUMBERS = 0.8  # ours: the same where numbers or plain words show an emergency already
 ADVISED = 0.5  # ours: the same of what to do
 Grave = Callable[[str], float]
-"""How much of the belief in what explains a text is in emergencies, 0..1."""
+"""How much of the belief in what explains a text is in emergencies, 0..1; below 0 where mild diseases surely do."""
 # ours: log-odds that all of it adds; with 5 as with 6.5 one of 450 look-alikes of the examples is flagged that was not,
 # and at most five of 350 cases, some of which are emergencies
 WEIGHS = 6.0
@@ -88,7 +88,7 @@ def red_flags(
     Args:
         alone: nothing was said before. exam: options are given; the patient of an examination's vignette is nobody.
         grave: how much of the belief in what explains a text is in emergencies; where the head by itself hears none,
-            it hears more by that.
+            it hears more by that. Where mild diseases surely explain the text, it must hear one plainly.
     """
     if exam and VIGNETTE.match(text):
         return ()
@@ -97,9 +97,11 @@ def red_flags(
     told = without_harmless(plain)
     hear = partial(emergency_in, alone=alone and not exam)
     heard = hear(plain) if told and not is_steady(text) else None
-    if heard is None and told and not (shown or _is_dated(text)) and alone and grave is not None:
-        hear = partial(hear, beside=beside(plain, grave))
-        heard = hear(plain)
+    if told and not shown and alone and grave is not None and (heard is not None or not _is_dated(text)):
+        belief = beside(plain, grave)
+        if heard is None or belief < 0:
+            hear = partial(hear, beside=max(belief, 0.0), plainly=belief < 0)
+            heard = hear(plain)
     if heard is None or (told != plain and hear(told) is None):
         return shown
     worded = without_normal(told)
@@ -115,9 +117,9 @@ def red_flags(
 
 
 def beside(text: str, grave: Grave) -> float:
-    """Log-odds that what explains a text adds to what the head hears; none in a long history, which is dear to read,
-    and none where the head is so sure that it would change nothing. What has lasted for weeks is not asked about at
-    all: a grave disease then mostly is no emergency."""
+    """Log-odds that what explains a text adds to what the head hears, below 0 where mild diseases surely do;
+    none in a long history, which is dear to read, and none where the head is so sure that it would change
+    nothing. What has lasted for weeks is not asked about at all: a grave disease then mostly is no emergency."""
     read = emergency_chance(text) >= FAINTLY and len(WORDS.findall(text)) <= LONGEST
     return WEIGHS * grave(text) if read else 0.0
 

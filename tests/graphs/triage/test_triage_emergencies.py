@@ -329,6 +329,8 @@ def test_a_wish_to_die_is_never_missed(text: str) -> None:
         "我不想死，只是想知道我的病能不能治",
         "I do not want to die of this cough",
         "I was afraid that I was about to die",
+        "My lips tingle and I feel as if I am going to die",
+        "I thought I was going to die, it was a panic attack",
         "My knee is better off without the brace",
         "Would she be better off without her gallbladder?",
         "He says he is better off without her since the divorce",
@@ -473,6 +475,17 @@ def test_what_the_graph_makes_of_a_message_counts_beside_the_head(grave: float, 
     text = "A 74-year-old woman has colicky pain, faeculent vomiting, constipation and a tender irreducible lump."
     assert bool(red_flags(text, "en", grave=lambda _: grave)) is flagged
     assert red_flags("Which antibiotic is given first in neutropenic sepsis?", "en", grave=lambda _: 1.0) == ()
+
+
+def test_where_mild_diseases_surely_explain_a_message_an_emergency_must_be_told_plainly() -> None:
+    mild = (
+        "38 year old woman here. After a cold ten days ago my face started to ache under the eyes, worse when I bend "
+        "forward, with thick green snot and I can't smell much. My top teeth feel sore too."
+    )
+    plain = "My husband has crushing pain in the middle of his chest into the left arm, he is grey and sweating."
+    assert red_flags(mild, "en")
+    assert red_flags(mild, "en", grave=lambda _: -0.95) == ()
+    assert red_flags(plain, "en", grave=lambda _: -0.95)
 
 
 def test_values_that_are_as_they_should_be_raise_none() -> None:
