@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from agent.cli.console import WideConsole
+from evals.commands import JsonFile
 from evals.contract import Reply, Task, TaskContext, label_of
 from evals.inspect import check_installed
 from evals.runner import prepare, write_json
@@ -20,7 +21,6 @@ from graphs.triage.contract import Kind
 from prompts.errors import InputError
 from tools.contract import unique
 from tools.evidence import EvidenceId, Frozen
-from tools.files import named_file
 
 # Where a failed sample lost its answer: which node had the right thing last, or never had it.
 GoldKind = Literal["document", "disease", "choice"]
@@ -161,9 +161,7 @@ def show_losses(
     what: Annotated[str, typer.Argument(help="A log (.eval), or a task with known gold, which is then run.")],
     data: Annotated[Path | None, typer.Option(help="The folder with the data, for a task.")] = None,
     limit: Annotated[int | None, typer.Option(help="Most rows a setting, for a task.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write every lost sample to this file.", callback=named_file)
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Print the table and write it where asked.
 
