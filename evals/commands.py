@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agent.cli.app import COMMANDS, DEVELOPMENT, EVERYBODY, MOVED, Entry
-from tools.files import named_file
+from tools.files import named_file, write_atomic
 
 if TYPE_CHECKING:
     from evals.cmmqa import Rewritten
@@ -115,6 +116,12 @@ TRAININGS = {
     ),
 }
 ON_DATA = ("topical", "overall")  # of them those that read the data of the evaluations
+
+
+def write_json(file: Path | None, value: Any) -> None:
+    """Write a value as JSON, where there is a file; a reader sees the old file or the new one."""
+    if file is not None:
+        write_atomic(file, f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode())
 
 
 def register(app: typer.Typer) -> None:

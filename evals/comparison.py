@@ -15,10 +15,10 @@ from pydantic import ValidationError
 from rich.table import Table
 
 from agent.cli.console import WideConsole
-from evals.commands import JsonFile
+from evals.commands import JsonFile, write_json
 from evals.contract import Figure, Report
 from evals.inspect import FINISHED, RIGHT, check_installed, log_beside, report_beside
-from evals.runner import figure_number, interval, write_json
+from evals.runner import figure_number, interval
 from evals.statistics import exact_mcnemar, points
 from prompts.errors import DataError, InputError
 from tools.evidence import Frozen
@@ -239,8 +239,7 @@ def print_comparison(
     console = WideConsole()
     a, b = read_side(first), read_side(second)
     found = compare(a, b)
-    if json_file is not None:
-        write_json(found.model_dump(mode="json"), json_file)
+    write_json(json_file, found.model_dump(mode="json"))
     for line in found.differences:
         console.print(f"[yellow]not alike[/]: {line}", highlight=False)
     console.print(_figure_table(found.figures, (a.name, b.name)))

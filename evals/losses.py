@@ -10,10 +10,10 @@ import typer
 from rich.table import Table
 
 from agent.cli.console import WideConsole
-from evals.commands import JsonFile
+from evals.commands import JsonFile, write_json
 from evals.contract import Reply, Task, TaskContext, label_of
 from evals.inspect import check_installed
-from evals.runner import prepare, write_json
+from evals.runner import prepare
 from evals.sessions import Event, Sample
 from evals.tasks.registry import find_task
 from graphs.answering.contract import Answer
@@ -177,8 +177,7 @@ def show_losses(
     for node, how, n, named in table_of(found):
         table.add_row(node, how, str(n), f"{100 * n / len(found.lost):.0f} %", named)
     WideConsole().print(table if found.lost else title)
-    if json_file is not None:
-        write_json(found.model_dump(mode="json"), json_file)
+    write_json(json_file, found.model_dump(mode="json"))
 
 
 def _of_log(path: Path) -> Followed:

@@ -36,10 +36,9 @@ from evals.bench.frame import (
     looking,
     mixed_questions,
     report,
-    write_json,
 )
 from evals.bench.serving import WAIT, Refused, Site, Talker, Told, serving, talkers
-from evals.commands import JsonFile
+from evals.commands import JsonFile, write_json
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
 from tools.files import named_file, write_atomic

@@ -17,8 +17,8 @@ from urllib.parse import parse_qs, urlsplit
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evals.bench.frame import local_settings, memory, mixed_questions, spent, write_json
-from evals.commands import JsonFile
+from evals.bench.frame import local_settings, memory, mixed_questions, spent
+from evals.commands import JsonFile, write_json
 from prompts.errors import InputError
 from tools.literature.limiter import WITH_KEY, WITHOUT_KEY, gap_of
 
