@@ -14,8 +14,9 @@ from functools import partial
 from typing import Any
 
 from agent.sessions.contract import InUse, Release, Row, Statement
-from prompts.errors import AnamnesisError, DataError, InputError, ServiceError
+from prompts.errors import AnamnesisError, DataError, ServiceError
 from tools.evidence import content_key
+from tools.literature.shared_tables import postgres_packages
 from tools.store import RecentTexts, TextStore
 
 # Locks of sessions in PostgreSQL: advisory locks on a connection of their own, which go with the worker that dies.
@@ -106,7 +107,7 @@ class PostgresDatabase:
             InputError: the drivers are not installed.
             ServiceError: the database cannot be reached.
         """
-        psycopg, pools, savers = drivers()
+        psycopg, pools, savers = postgres_packages("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres.aio")
 
         async with contextlib.AsyncExitStack() as opened:
             with typed_postgres_errors():
@@ -181,19 +182,6 @@ class PostgresDatabase:
         await self._pool.close()
         await self._locks.close()
         self.texts.close()
-
-
-def drivers() -> tuple[Any, Any, Any]:
-    """psycopg, its pools, and LangGraph's checkpointer; raises InputError where they are not installed."""
-    try:
-        import psycopg
-        import psycopg_pool
-        from langgraph.checkpoint.postgres import aio
-    except ImportError as error:
-        raise InputError(
-            f"PostgreSQL needs a package that is not installed: {error.name}.", "Run: pip install 'anamnesis[postgres]'"
-        ) from error
-    return psycopg, psycopg_pool, aio
 
 
 @contextlib.contextmanager
