@@ -20,6 +20,7 @@ from tools.text.demographics import read_person
 from tools.text.measures import ADULT, Value, is_of_now, is_usual, readings, values
 from tools.text.negation import chinese_negation, negations, verbal_negation
 from tools.text.sentences import sentences
+from tools.text.tokens import tokens
 from tools.yaml_files import read_yaml
 
 NAMES = Path(__file__).parent / "red_flags.yaml"
@@ -390,6 +391,21 @@ def merged(message: Sequence[RedFlag], case: Sequence[RedFlag]) -> tuple[RedFlag
     own = [f for f in message if f.code != UNNAMED or not said.intersection(quotes(f))]
     codes = {f.code for f in own}
     return (*own, *(f for f in case if f.code not in codes and (f.code != UNNAMED or not own)))
+
+
+def agreeing(flags: Sequence[RedFlag], named: Sequence[RedFlag], message: str) -> list[RedFlag]:
+    """The red flags of a turn beside what a model ``named`` as one: what the head alone heard in other words of the
+    newest message gives way, since it misnames what the model has read. Numbers and plain words stand."""
+    if not named:
+        return list(flags)
+    sure = {f.code for f in (*by_words(message, "en"), *by_numbers(message, "en"))}
+    said = {word for flag in named for word in tokens(flag.seen)}
+    own = message.casefold()
+    return [
+        f
+        for f in flags
+        if f.code in sure or said & set(tokens(" ".join(quotes(f)))) or not all(q in own for q in quotes(f))
+    ]
 
 
 def quotes(flag: RedFlag) -> list[str]:
