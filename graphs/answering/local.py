@@ -142,7 +142,7 @@ class AnswererLocal:
         scored = self._extractor.fitted(query, found, self._pages.whole, strange=strange)
         if view.closed and language_of(view.question) != "zh":
             return self._closed(view, scored)
-        chosen = self._stating(_figures_first(query, _allowed(view, scored)))
+        chosen = self._stating(_together_first(query, _figures_first(query, _allowed(view, scored))))
         if not chosen:
             return abstained(view)
         more = [notice("no_verdict", view.language)] if view.closed else []
@@ -293,6 +293,17 @@ class AnswererLocal:
 def ranked(differential: Differential | None) -> bool:
     """Whether there is a differential to tell, of common diseases or of rare ones."""
     return differential is not None and bool(differential.ranking or differential.rare)
+
+
+def _together_first(query: str, scored: Sequence[Sentence]) -> list[Sentence]:
+    """Sentences on two or more of the medicines that a question names rank above those on one."""
+    asked = {m.generic or m.family for m in medicines_in(query)}
+
+    def both(sentence: Sentence) -> bool:
+        return len(asked & {m.generic or m.family for m in medicines_in(sentence.text)}) > 1
+
+    lifted = [s._replace(score=s.score + FIGURE) if both(s) else s for s in scored] if len(asked) > 1 else scored
+    return by_score(lifted)
 
 
 def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:

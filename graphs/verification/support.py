@@ -40,7 +40,8 @@ MEASURE = re.compile(rf"{NUMBER.pattern}(?=(?:\s?(?:to|or|and|-|–|/)\s?\d+(?:[
 # "The two together" counts nothing that a source must count; and how a patient's own value is held against a limit.
 COUNTED_BACK = re.compile(
     r"\b(?:the|these|those|all) (?:two|three|four|five)\b"
-    r"(?=\s*(?:together|alone|apart|of|are|is|can|may|for|medicines|drugs|options|choices|[,.;:)]|$))",
+    r"(?=\s*(?:together|alone|apart|of|are|is|can|may|for|medicines|drugs|options|choices|[,.;:)]|$))"
+    r"|\b(?:two|three|four|five) (?=(?:areas|sites|places|regions|features|findings|signs|symptoms|reasons)\b)",
     re.IGNORECASE,
 )
 MEETS = re.compile(

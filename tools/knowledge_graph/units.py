@@ -46,6 +46,12 @@ _LOCAL = re.compile(
     r"(?:hot|warm|red|swollen|tender|sore|painful|puffy|stiff|itchy|numb|throbbing|burning)\b",
     re.IGNORECASE,
 )
+# ours: a quality and its part, and a part that shares it: "dry eyes and mouth for a year"
+_QUALITY = re.compile(
+    r"\b(?P<how>dry|swollen|painful|sore|itchy|stiff|red|numb|tender|burning|cold|weak|bleeding|puffy)\s+[a-z]+\W*$",
+    re.IGNORECASE,
+)
+_SHARES = re.compile(r"^\W*(?:(?:my|his|her|the) )?(?P<part>[a-z]+)(?: (?:for|since|over) .*)?$", re.IGNORECASE)
 _NAMES_TOPIC = re.compile(r"^\W*(?:the|this|my) (\w+)\b.* \1$")  # read with the topic's last word behind it
 _ONLY_WHERE = re.compile(r"^\W*(?:in |on |at )?(?:my|the|his|her|both|left|right)(?: \w+){1,3}$", re.IGNORECASE)
 SPREADS = " spreads to the "  # ours: between a topic and such a part
@@ -111,9 +117,10 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
             continue
         denied = clause.present is False
         vague = topic != "" and _CHANGES.match(clause.plain) is not None
-        said = after_subject(_of_part(clauses, i) or clause.plain)
+        shared = _shared(clauses, i)
+        said = after_subject(_of_part(clauses, i) or shared or clause.plain)
         weight = ALONE if vague else 1.0
-        if not only_examined(clause):
+        if shared or not only_examined(clause):
             out.append(Unit(i, said, (i,), weight, negative=_negative(clause), denied=denied, distant=vague))
         lacks_none = is_deficit(" ".join(clause.plain.split()[:2]))  # "no loss of consciousness" tells of no lack
         if denied and clause.told != clause.plain and not (lacks_none or UNCHANGED.match(clause.told)):
@@ -125,6 +132,15 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
         if named:
             topic, where, told_in = named, clause.sites, clause.sentence
     return out
+
+
+def _shared(clauses: Sequence[Clause], i: int) -> str:
+    """A part with the quality that it shares with the part before it; "" where it shares none."""
+    before, here = clauses[i - 1] if i else None, clauses[i]
+    if before is None or not (before.present and here.present and here.sites) or before.sentence != here.sentence:
+        return ""
+    how, part = _QUALITY.search(before.plain), _SHARES.match(here.plain)
+    return f"{how['how']} {part['part']}" if how and part else ""
 
 
 def _of_part(clauses: Sequence[Clause], i: int) -> str:

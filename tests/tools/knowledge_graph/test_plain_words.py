@@ -124,6 +124,7 @@ def test_what_has_not_the_words_of_a_finding_tells_nothing_of_it(
         ("A whooshing noise in time with my pulse.", "pulse-sound-in-ears"),
         ("She is on dialysis.", "kidney-failure-history"),
         ("He had a tummy bug last month.", "recent-gastroenteritis"),
+        ("Woman of 44 with dry eyes and mouth for a year.", "dry-mouth"),
     ],
 )
 def test_what_has_them_tells_of_it(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
