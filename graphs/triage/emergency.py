@@ -173,8 +173,11 @@ def without_harmless(text: str) -> str:
     """A message without what else the head takes for signs of danger: how many medicines are taken, the question
     whether one may be, and complaints that nothing beside them makes dangerous (`harmless` in readings.yaml); "" where
     it tells nothing but these. An emergency must be heard without them, too."""
+    text = _rules()["words"]["vaccinated"].sub("", text)
     fewer = _rules()["words"]["regular_medicines"].sub("", text)
     told = fewer if any(map(str.isalnum, fewer)) else text
+    if not any(map(str.isalnum, told)):
+        return ""
     told = _without(told, _asks_to_take) or told
     for line in _rules()["harmless"]:
         if _tells(told, line["words"]) and not _tells(told, line["unless"]):

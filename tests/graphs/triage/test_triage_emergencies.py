@@ -490,3 +490,10 @@ def test_where_mild_diseases_surely_explain_a_message_an_emergency_must_be_told_
 
 def test_values_that_are_as_they_should_be_raise_none() -> None:
     assert red_flags("pH 7.40, PaCO2 5.2, bicarbonate 24 in a pre-operative blood gas.", "en") == ()
+
+
+def test_vaccinations_tell_of_no_emergency_and_no_wish_to_die_is_named_without_a_word_of_it() -> None:
+    assert red_flags("He's had all his jabs", "en") == ()
+    assert [f.code for f in red_flags("All her vaccinations done, now fitting for 10 minutes", "en")] == ["seizure"]
+    assert "suicide" not in [f.code for f in red_flags("She is still confused today", "en")]
+    assert [f.code for f in red_flags("I want to end it all", "en")] == ["suicide"]
