@@ -11,7 +11,7 @@ from prompts.tool_arguments import SearchLiterature as SearchArguments
 from tools.contract import Outcome, ToolContext
 from tools.corpus.pipeline import window_passages
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Found
+from tools.evidence import Evidence, Found, facts_of
 from tools.fusion import reciprocal_rank_fusion
 from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.library.contract import LibraryHit, QuestionHit, SearchableLibrary
@@ -45,19 +45,10 @@ class LibraryDocuments:
             return None
         return StoredDocument(
             id=document.id,
-            title=document.title,
             text=document.text,
             kind=document.kind,
-            language=document.language,
-            date=document.date or None,
-            review_by=document.review_by or None,
-            publication_types=document.publication_types,
-            level=document.level,
-            status=document.status,
-            source=document.source or None,
-            licence=document.licence or None,
-            reference=document.reference,
             passages=window_passages(document) if document.source else (),
+            **facts_of(document),
         )
 
     def find_documents(self, query: str, limit: int) -> list[str]:

@@ -34,18 +34,23 @@ class Asked(NamedTuple):
     replaces: int = 0
 
 
-class With(TypedDict, total=False):
-    """What may come with a message, by name; see `Agent.ask`."""
+class In(TypedDict, total=False):
+    """What may come with a message in a session, by name; see `Agent.ask`."""
 
-    session: str | None
     options: Options
     given: Given
     report: bool
-    owner: str
     turn_key: str
     replying: Replying | None
     documents: Sequence[str]
     replaces: int
+
+
+class With(In, total=False):
+    """What may come with a message, by name; see `Agent.ask`."""
+
+    session: str | None
+    owner: str
 
 
 class Step(BaseModel):
@@ -66,18 +71,6 @@ class Step(BaseModel):
     seconds: float = 0.0
     text: str = ""
     data: dict[str, Any] = Field(default_factory=dict)
-
-
-class In(TypedDict, total=False):
-    """What may come with a message in a session, by name; see `Agent.ask`."""
-
-    options: Options
-    given: Given
-    report: bool
-    turn_key: str
-    replying: Replying | None
-    documents: Sequence[str]
-    replaces: int
 
 
 class Session:

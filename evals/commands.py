@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agent.cli.app import COMMANDS, DEVELOPMENT, EVERYBODY, MOVED, Entry
-from tools.files import named_file
+from tools.files import named_file, write_atomic
 
 if TYPE_CHECKING:
     from evals.cmmqa import Rewritten
     from evals.datasets.catalogue import Report
 
-DataOption = Annotated[Path, typer.Option(help="The folder with the evaluation data.")]
+DataOption = Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Write it as JSON to this file.", callback=named_file)]
 WeightsOption = Annotated[
     Path | None, typer.Option(help="The weights to write; the shipped ones when not given.", callback=named_file)
 ]
@@ -116,6 +118,12 @@ TRAININGS = {
 ON_DATA = ("topical", "overall")  # of them those that read the data of the evaluations
 
 
+def write_json(file: Path | None, value: Any) -> None:
+    """Write a value as JSON, where there is a file; a reader sees the old file or the new one."""
+    if file is not None:
+        write_atomic(file, f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode())
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands to the table; each is imported when it is called."""
     del app
@@ -150,9 +158,7 @@ def list_tasks() -> None:
 def run_one(
     name: Annotated[str, typer.Argument(help="The evaluation.")],
     data: Annotated[Path | None, typer.Option(help="The folder with the data.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the report to this file.", callback=named_file)
-    ] = None,
+    json_file: JsonFile = None,
     limit: Annotated[int | None, typer.Option(help="Most rows a setting.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of samples and bootstraps.")] = 0,
     config: Annotated[str, typer.Option(help="A published configuration that answers, as medrgag:without-kads.")] = "",
@@ -201,9 +207,7 @@ def judges(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=3, help="Most graded answers, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of samples and bootstraps.")] = 0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the report to this file too.", callback=named_file)
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Compare the judges of answers with people: agreement, kappas, correlations."""
     from evals.judges.validation import validate
@@ -221,9 +225,7 @@ def judges(
 def data(
     context: typer.Context,
     check: Annotated[Path | None, typer.Option(help="Compare the files of this data folder with ours.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the catalogue to this file too.", callback=named_file)
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Say which data sets the evaluations read, where each is to be had, and whether a folder's files are ours."""
     if context.invoked_subcommand is not None:
@@ -271,9 +273,7 @@ def convert(
     limit: Annotated[int | None, typer.Option(help="Most records, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the drawing.")] = 0,
     replace: Annotated[bool, typer.Option("--replace", help="Write over files that are there.")] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the report with every problem here.", callback=named_file)
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Turn a release in its original format into the files that the evaluations read."""
     import json

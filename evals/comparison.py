@@ -15,13 +15,13 @@ from pydantic import ValidationError
 from rich.table import Table
 
 from agent.cli.console import WideConsole
+from evals.commands import JsonFile, write_json
 from evals.contract import Figure, Report
 from evals.inspect import FINISHED, RIGHT, check_installed, log_beside, report_beside
-from evals.runner import figure_number, interval, write_json
+from evals.runner import figure_number, interval
 from evals.statistics import exact_mcnemar, points
 from prompts.errors import DataError, InputError
 from tools.evidence import Frozen
-from tools.files import named_file
 
 ADVICE = "Give a report that `anamnesis eval run` wrote, a log, or a folder with logs."
 COLOURS = {"better": "green", "worse": "red", "moved": "yellow"}
@@ -45,12 +45,12 @@ LESS = re.compile(
     r"pk|windowdiff|pk_own|windowdiff_own|cut|zero_hit_rate|refused|questions|problems|not_read|same|"
     r"risk@\d+|tool_calls_changed|citations_foreign|claims_made|banner_changed|differential_changed|obeyed|used|flipped|"
     r"unmarked|lost|laundered|unsupported|unsupported_strictly|of_retracted_work|of_statements|generated_share|linked_disease|"
-    r"cost|unpriced|percent_of_always|again_s|again_embedded|(?:\w+_)?(?:ms|seconds|mb|gb))$"
+    r"cost|unpriced|(?:\w+_)?(?:ms|seconds|mb|gb))$"
 )
 # Neither: what is counted, a baseline, a p value, a choice between two good ways.
 NEITHER = re.compile(
     r"^(?:p|[\w@]+_p|chance|majority|l1_majority|retrieval_rate|direct|warned|reached|left_out|kept|documents|"
-    r"(?:strict|abstraction|relaxed)_documents|rungs|rank|n|index_tokens|encoder_share|probability|"
+    r"(?:strict|abstraction|relaxed)_documents|rungs|rank|n|index_tokens|probability|"
     r"right_probability|size|pieces|reviews|others|full_text(?:_of_reviews|_of_others)?|of_work_of_concern|tool_calls|"
     r"model_calls|records)$"
 )
@@ -233,16 +233,13 @@ def _paired(first: dict[str, bool], second: dict[str, bool], seed: int) -> Itera
 def print_comparison(
     first: Annotated[Path, typer.Argument(help="A report, a log, or a folder of them (its newest).")],
     second: Annotated[Path, typer.Argument(help="What is held against it.")],
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the comparison to this file too.", callback=named_file)
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Print what differs, the figures side by side, and the samples that both runs have."""
     console = WideConsole()
     a, b = read_side(first), read_side(second)
     found = compare(a, b)
-    if json_file is not None:
-        write_json(found.model_dump(mode="json"), json_file)
+    write_json(json_file, found.model_dump(mode="json"))
     for line in found.differences:
         console.print(f"[yellow]not alike[/]: {line}", highlight=False)
     console.print(_figure_table(found.figures, (a.name, b.name)))

@@ -10,9 +10,10 @@ import typer
 from rich.table import Table
 
 from agent.cli.console import WideConsole
+from evals.commands import JsonFile, write_json
 from evals.contract import Reply, Task, TaskContext, label_of
 from evals.inspect import check_installed
-from evals.runner import prepare, write_json
+from evals.runner import prepare
 from evals.sessions import Event, Sample
 from evals.tasks.registry import find_task
 from graphs.answering.contract import Answer
@@ -20,7 +21,6 @@ from graphs.triage.contract import Kind
 from prompts.errors import InputError
 from tools.contract import unique
 from tools.evidence import EvidenceId, Frozen
-from tools.files import named_file
 
 # Where a failed sample lost its answer: which node had the right thing last, or never had it.
 GoldKind = Literal["document", "disease", "choice"]
@@ -161,9 +161,7 @@ def show_losses(
     what: Annotated[str, typer.Argument(help="A log (.eval), or a task with known gold, which is then run.")],
     data: Annotated[Path | None, typer.Option(help="The folder with the data, for a task.")] = None,
     limit: Annotated[int | None, typer.Option(help="Most rows a setting, for a task.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write every lost sample to this file.", callback=named_file)
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Print the table and write it where asked.
 
@@ -179,8 +177,7 @@ def show_losses(
     for node, how, n, named in table_of(found):
         table.add_row(node, how, str(n), f"{100 * n / len(found.lost):.0f} %", named)
     WideConsole().print(table if found.lost else title)
-    if json_file is not None:
-        write_json(found.model_dump(mode="json"), json_file)
+    write_json(json_file, found.model_dump(mode="json"))
 
 
 def _of_log(path: Path) -> Followed:

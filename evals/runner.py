@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
@@ -18,12 +17,12 @@ from tqdm import tqdm
 
 from agent.cli.console import WideConsole
 from agent.settings import Settings, load_settings, silence_telemetry
+from evals.commands import write_json
 from evals.contract import Figure, Published, Report, Task, TaskContext
 from evals.ledger.code import code_sha256
 from evals.ledger.page import published
 from prompts.errors import DataError, InputError
 from tools.encoders import MINILM
-from tools.files import write_atomic
 from tools.knowledge.catalogue import catalogue
 
 # Figures of papers that stand beside ours, by the name of ours: those of the ledger's list, and one more.
@@ -225,14 +224,9 @@ def with_published(figures: list[Figure]) -> tuple[Figure, ...]:
     return tuple(f.model_copy(update={"published": by_figure().get(f.name)}) for f in figures)
 
 
-def write_json(value: Any, path: Path) -> None:
-    """Write JSON; a reader sees the old file or the new one."""
-    write_atomic(path, f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode())
-
-
 def write_report(report: Report, path: Path) -> None:
     """Write a report as JSON; a reader sees the old file or the new one."""
-    write_json(report.model_dump(mode="json"), path)
+    write_json(path, report.model_dump(mode="json"))
 
 
 def progress(rows: Iterable[Any], label: str, total: int) -> Iterator[Any]:

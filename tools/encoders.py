@@ -10,13 +10,11 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -24,6 +22,7 @@ from numpy.typing import NDArray
 
 from prompts.errors import DataError, InputError
 from tools.files import sha256_of
+from tools.remembered import Remembered
 
 if TYPE_CHECKING:
     import torch
@@ -118,13 +117,8 @@ class MiniLMEncoder:
     def _remembered(self, texts: Sequence[str]) -> Vectors:
         """What any encoder of this process has embedded is not embedded again: a text's vector is the same in every
         batch."""
-        memory = _memory(self.bf16)
         keys = [hashlib.sha256(t.encode(errors="surrogatepass")).digest() for t in texts]
-        known = memory.of(keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        fresh = dict(zip(missing, self._encode(list(missing.values())), strict=True))
-        memory.keep(fresh)
-        known |= fresh
+        known = _memory(self.bf16).read(dict(zip(keys, texts, strict=True)), self._encode)
         return np.stack([known[key] for key in keys]) if keys else self._encode(texts)
 
     def _encode(self, texts: Sequence[str], layers: Sequence[int] = ()) -> Vectors:
@@ -162,32 +156,10 @@ class MiniLMEncoder:
         return seconds[1] < 0.9 * seconds[0]  # ours: a clear gain only
 
 
-class Memory:
-    """The newest `KEPT` vectors by the hash of their text: no word of a patient's stays."""
-
-    def __init__(self) -> None:
-        self._lock, self._vectors = Lock(), OrderedDict[bytes, Vectors]()
-
-    def of(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """Those that are known."""
-        with self._lock:
-            known = {key: self._vectors[key] for key in keys if key in self._vectors}
-            for key in known:
-                self._vectors.move_to_end(key)
-        return known
-
-    def keep(self, vectors: dict[bytes, Vectors]) -> None:
-        """Remember these, and forget the oldest."""
-        with self._lock:
-            for key in list(vectors)[-KEPT:]:
-                self._vectors[key] = vectors[key].copy()
-            while len(self._vectors) > KEPT:
-                self._vectors.popitem(last=False)
-
-
 @lru_cache(maxsize=2)
-def _memory(bf16: bool) -> Memory:  # noqa: ARG001 - the key: both kinds of weights have vectors of their own
-    return Memory()
+def _memory(bf16: bool) -> Remembered[bytes, Vectors]:  # noqa: ARG001 - both kinds of weights have vectors of their own
+    """The newest vectors by the hash of their text: no word of a patient's stays."""
+    return Remembered(KEPT, np.copy)
 
 
 def _cut(ids: list[int], limit: int) -> list[int]:

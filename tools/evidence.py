@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -206,6 +206,16 @@ class Statement(Frozen):
 def content_key(text: str) -> str:
     """sha256 of a text in UTF-8, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+FACTS = ("title", "language", "publication_types", "status", "reference")
+OR_UNKNOWN = ("level", "date", "review_by", "source", "licence")
+
+
+def facts_of(document: Any) -> dict[str, Any]:
+    """What a document, or evidence of it, says of itself beside its text, as fields of `Evidence`: None is unknown."""
+    unknown = {name: getattr(document, name) or None for name in OR_UNKNOWN}
+    return {name: getattr(document, name) for name in FACTS} | unknown
 
 
 def cite(evidence: Evidence, start: int, end: int) -> Citation:

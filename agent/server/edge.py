@@ -66,7 +66,7 @@ class Edge:
         telemetry: Telemetry | None = None,
         longer: Mapping[re.Pattern[str], int] | None = None,
     ) -> None:
-        self._app, self._body, self._longer = app, body, longer or {}
+        self.app, self._body, self._longer = app, body, longer or {}
         self.telemetry = telemetry or NoTelemetry()
         self._hosts = frozenset(name.lower().strip("[]") for name in (*LOOPBACK, *hosts))
 
@@ -75,13 +75,9 @@ class Edge:
         if scope["type"] == "http":
             await _Exchange(self, scope, receive, send).run()
         elif scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
         else:  # there are no websockets here
             await send({"type": "websocket.close", "code": 1008})
-
-    async def pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request to what stands behind."""
-        await self._app(scope, receive, send)
 
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise Refusal for a request that is not to be answered at all."""
@@ -148,7 +144,7 @@ class _Exchange:
     async def _answer(self) -> None:
         try:
             self._edge.check(self._scope, self._headers)
-            await self._edge.pass_on(self._scope, self._edge.limited(self._scope, self._receive), self._answered)
+            await self._edge.app(self._scope, self._edge.limited(self._scope, self._receive), self._answered)
         except Refusal as refusal:
             await self._refuse(refusal)
         except Exception as error:  # noqa: BLE001  the last line: it is logged, and the client is told

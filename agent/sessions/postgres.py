@@ -10,11 +10,13 @@ import contextlib
 import hashlib
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from agent.sessions.contract import InUse, Release, Row, Statement
-from prompts.errors import AnamnesisError, DataError, InputError, ServiceError
+from prompts.errors import AnamnesisError, DataError, ServiceError
 from tools.evidence import content_key
+from tools.literature.shared_tables import postgres_packages
 from tools.store import RecentTexts, TextStore
 
 # Locks of sessions in PostgreSQL: advisory locks on a connection of their own, which go with the worker that dies.
@@ -105,7 +107,7 @@ class PostgresDatabase:
             InputError: the drivers are not installed.
             ServiceError: the database cannot be reached.
         """
-        psycopg, pools, savers = drivers()
+        psycopg, pools, savers = postgres_packages("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres.aio")
 
         async with contextlib.AsyncExitStack() as opened:
             with typed_postgres_errors():
@@ -182,21 +184,8 @@ class PostgresDatabase:
         self.texts.close()
 
 
-def drivers() -> tuple[Any, Any, Any]:
-    """psycopg, its pools, and LangGraph's checkpointer; raises InputError where they are not installed."""
-    try:
-        import psycopg
-        import psycopg_pool
-        from langgraph.checkpoint.postgres import aio
-    except ImportError as error:
-        raise InputError(
-            f"PostgreSQL needs a package that is not installed: {error.name}.", "Run: pip install 'anamnesis[postgres]'"
-        ) from error
-    return psycopg, psycopg_pool, aio
-
-
 @contextlib.contextmanager
-def typed_postgres_errors() -> Iterator[None]:
+def typed_postgres_errors(what: str = "The session database") -> Iterator[None]:
     """An unreachable server is a ServiceError, anything else that it says a DataError."""
     import psycopg
 
@@ -205,12 +194,10 @@ def typed_postgres_errors() -> Iterator[None]:
     except AnamnesisError:
         raise
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-        raise ServiceError(
-            f"The session database does not serve: {_said(error)}.", "Check ANAMNESIS_DATABASE."
-        ) from error
+        raise ServiceError(f"{what} does not serve: {_said(error)}.", "Check ANAMNESIS_DATABASE.") from error
     except psycopg.DatabaseError as error:
         raise DataError(
-            f"The session database cannot be used: {_said(error)}.", "Check that its tables are Anamnesis's own."
+            f"{what} cannot be used: {_said(error)}.", "Check that its tables are Anamnesis's own."
         ) from error
 
 
@@ -248,6 +235,9 @@ delete from texts where key in (select key from mine)
 """
 
 
+_store_errors = partial(typed_postgres_errors, "The content store's database")
+
+
 class PostgresStore:
     """Texts by content, owned by sessions.
 
@@ -264,7 +254,7 @@ class PostgresStore:
         self._lock = threading.Lock()
         self._recent = RecentTexts()
         self._pool: Any = ConnectionPool(url, min_size=1, max_size=connections, open=False, timeout=PATIENCE)
-        with _typed_errors():
+        with _store_errors():
             self._pool.open(wait=True, timeout=PATIENCE)
             with self._pool.connection() as connection:
                 connection.execute(SCHEMA)
@@ -280,7 +270,7 @@ class PostgresStore:
         rows = sorted(dict(zip(keys, bodies, strict=True)).items())  # in one order everywhere: no two wait crosswise
         if not rows:
             return []
-        with _typed_errors(), self._pool.connection() as connection, connection.pipeline():
+        with _store_errors(), self._pool.connection() as connection, connection.pipeline():
             connection.execute("select pg_advisory_xact_lock_shared(%s)", (TEXTS,))
             cursor = connection.cursor()
             encoded = [(key, body.encode()) for key, body in rows]
@@ -302,7 +292,7 @@ class PostgresStore:
             found = {key: text for key in wanted if (text := self._recent.get(key)) is not None}
         missing = [key for key in dict.fromkeys(wanted) if key not in found]
         if missing:
-            with _typed_errors(), self._pool.connection() as connection:
+            with _store_errors(), self._pool.connection() as connection:
                 rows = connection.execute("select key, body from texts where key = any(%s)", (missing,)).fetchall()
             found |= {key: bytes(body).decode() for key, body in rows}
         for key in wanted:
@@ -313,7 +303,7 @@ class PostgresStore:
 
     def purge(self, session: str) -> int:
         """Forget what only this session owned; returns how many texts went."""
-        with _typed_errors(), self._pool.connection() as connection:
+        with _store_errors(), self._pool.connection() as connection:
             connection.execute("select pg_advisory_xact_lock(%s)", (TEXTS,))
             gone = int(connection.execute(GONE, {"session": session}).rowcount)
         with self._lock:
@@ -327,17 +317,3 @@ class PostgresStore:
     def _remember(self, key: str, body: str) -> None:
         with self._lock:
             self._recent.remember(key, body)
-
-
-@contextlib.contextmanager
-def _typed_errors() -> Iterator[None]:
-    import psycopg
-
-    try:
-        yield
-    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-        raise ServiceError("The content store's database does not serve.", "Check ANAMNESIS_DATABASE.") from error
-    except psycopg.DatabaseError as error:
-        raise DataError(
-            "The content store's database refuses.", "Check that its tables are Anamnesis's own."
-        ) from error

@@ -309,7 +309,7 @@ class Records:
         """Hidden first and the record last, so that a kill in between leaves nothing that is shown or forgotten."""
         await self._database.execute(("update sessions set leaving = 1 where id = ?", (session,)))
         await self._database.forget(session)
-        purge_traces(self._home, session)
+        shutil.rmtree(self._home.traces / session, ignore_errors=True)
         purge_replies(self._home, session)
         purge_replays(self._home, session)
         await purge_records(self._database, session)
@@ -460,11 +460,6 @@ def _answer(database: Database, key: str) -> Answer | None:
 
 
 # What deletion takes away beside checkpoints and texts.
-
-
-def purge_traces(home: Home, session: str) -> None:
-    """Delete the session's traces."""
-    shutil.rmtree(home.traces / session, ignore_errors=True)
 
 
 def purge_replies(home: Home, session: str) -> None:

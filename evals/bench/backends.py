@@ -17,8 +17,8 @@ from pydantic import BaseModel
 from agent.assembly import open_encoder
 from agent.sessions.home import Home
 from agent.settings import Settings, load_settings
-from evals.bench.commands import Data
 from evals.bench.frame import Figure, Row, figures_of, spent
+from evals.commands import DataOption
 from evals.contract import TaskContext
 from evals.datasets.literature import read_abstracts
 from evals.datasets.rows import read_jsonl
@@ -72,7 +72,7 @@ class _Question(BaseModel):
 
 
 def measure(
-    data: Data,
+    data: DataOption,
     sample: Annotated[int, typer.Option(min=0, help="How many abstracts; 0 takes all.")] = 0,
     questions: Annotated[int, typer.Option(min=1, help="How many of BioASQ's questions.")] = 200,
 ) -> list[Figure]:

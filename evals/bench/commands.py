@@ -14,12 +14,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from tools.files import named_file
+from evals.commands import JsonFile
 
-JsonFile = Annotated[
-    Path | None, typer.Option("--json", help="Write the figures to this file too.", callback=named_file)
-]
-Data = Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")]
 BENCHMARKS = {
     "backends": "Build one collection in the local index and in Milvus, and compare results and time (10 minutes).",
     "corpus": "Build a collection by both engines, and kill their drivers (a million: over an hour, 12 GB).",
@@ -27,7 +23,7 @@ BENCHMARKS = {
     "growth": "Build and ask made-up collections of growing size (up to a million: 40 minutes, 10 GB meanwhile).",
     "house": "Print how large the code is, and how much of it a turn runs through, as Markdown (from a checkout).",
     "knowledge": "Import thousands of drug labels made from real ones, and kill it in the middle (5,000: 10 minutes).",
-    "mirror": "Import made-up records into a mirror and ask it (a million: about 20 minutes, 8 GB of disk).",
+    "mirror": "Import records, made up or of the evaluations, and ask (a million: about 20 minutes, 8 GB of disk).",
     "model": "Measure the path by a language model at a server that plays every role (3 minutes).",
     "overhead": "Measure what a trace, telemetry or an Inspect log adds to a local run, by turns (5 minutes).",
     "page": "Open the page cold in Chromium: first content, keys, bytes; or draw its pictures (2 minutes).",

@@ -22,9 +22,9 @@ from pydantic import ValidationError
 from agent.agent import Agent
 from agent.loop import run
 from agent.settings import load_settings
-from evals.bench.commands import JsonFile
-from evals.bench.frame import Figure, figures_of, report, write_json
+from evals.bench.frame import Figure, figures_of, report
 from evals.bench.installation import quotes_exact
+from evals.commands import JsonFile, write_json
 from evals.scripted.player import in_form, play, reply_to, role_of, rounds
 from evals.scripted.server import Request, Respond, Scripted, ScriptedModel, serving_by
 from graphs.answering.contract import Answer

@@ -22,8 +22,8 @@ import yaml
 from pydantic import BaseModel
 
 from agent.settings import Settings, load_settings
+from evals.commands import write_json
 from prompts.errors import DataError, InputError
-from tools.files import write_atomic
 
 T = TypeVar("T")
 QUESTIONS = Path(__file__).parent / "questions.yaml"
@@ -76,12 +76,6 @@ def report(figures: Sequence[Figure], json_file: Path | None = None) -> None:
         table.add_row(figure.name, f"{figure.value:.2f} {figure.unit}", figure.asked, str(figure.n))
     WideConsole().print(table)
     write_json(json_file, [figure.model_dump() for figure in figures])
-
-
-def write_json(file: Path | None, value: object) -> None:
-    """Write a value as JSON, where there is a file."""
-    if file is not None:
-        write_atomic(file, (json.dumps(value, indent=1) + "\n").encode())
 
 
 def told(step: str, done: int, of: int) -> None:

@@ -17,7 +17,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from evals.bench.commands import JsonFile
 from evals.bench.frame import (
     Figure,
     Panel,
@@ -30,9 +29,9 @@ from evals.bench.frame import (
     report,
     spent,
     told,
-    write_json,
 )
 from evals.bench.made_up import Correlated, Passages, number_of
+from evals.commands import JsonFile, write_json
 from tools.encoders import Vectors
 from tools.files import named_file, write_atomic
 from tools.indexes.backends import LocalBackend

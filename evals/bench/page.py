@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from evals.bench.commands import JsonFile
 from evals.bench.frame import Figure, built_homes, figures_of, report, told
 from evals.bench.serving import serving
+from evals.commands import JsonFile
 from prompts.errors import InputError
 
 FLAGS = (
@@ -122,20 +122,17 @@ def measure(browser: Any, url: str, key: str, rounds: int) -> list[Figure]:
             log_in(page, key)
             uses.append(_used(page))
 
-    def middle(values: Sequence[float]) -> float:
-        return statistics.median(values)
-
     return figures_of(
         "page, ",
         rounds,
-        ("first content", middle([load.paint for load in loads]), "ms"),
-        ("takes a word", middle([load.ready for load in loads]), "ms"),
-        ("sent", middle([load.bytes for load in loads]) / 1000, "kB"),
-        ("requests", middle([load.requests for load in loads]), ""),
+        ("first content", median([load.paint for load in loads]), "ms"),
+        ("takes a word", median([load.ready for load in loads]), "ms"),
+        ("sent", median([load.bytes for load in loads]) / 1000, "kB"),
+        ("requests", median([load.requests for load in loads]), ""),
         ("layout shift", max(load.moved for load in loads), ""),
         ("a key to the next frame, longest", max(use.key for use in uses), "ms"),
-        ("first step after sending", middle([use.step for use in uses]), "ms", "under 100 ms"),
-        ("answer after sending", middle([use.answer for use in uses]), "ms"),
+        ("first step after sending", median([use.step for use in uses]), "ms", "under 100 ms"),
+        ("answer after sending", median([use.answer for use in uses]), "ms"),
     )
 
 

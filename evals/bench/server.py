@@ -36,9 +36,9 @@ from evals.bench.frame import (
     looking,
     mixed_questions,
     report,
-    write_json,
 )
 from evals.bench.serving import WAIT, Refused, Site, Talker, Told, serving, talkers
+from evals.commands import JsonFile, write_json
 from graphs.answering.contract import Answer
 from prompts.errors import InputError
 from tools.files import named_file, write_atomic
@@ -454,9 +454,7 @@ def command(
     quick: Annotated[bool, typer.Option("--quick", help="A short form, to see that all of it runs.")] = False,
     database: Annotated[str, typer.Option(help="A PostgreSQL for the two workers; else one is started.")] = "",
     turns: Annotated[int, typer.Option(min=0, help="Turns of the soak; 0 for 2,000.")] = 0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write figures and details to this file too.", callback=named_file)
-    ] = None,
+    json_file: JsonFile = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the soak's memory by turns into this SVG file.", callback=named_file)
     ] = None,

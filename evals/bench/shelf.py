@@ -22,8 +22,8 @@ from agent.agent import Agent
 from agent.assembly import open_encoder
 from agent.cli.bars import bars
 from agent.sessions import Home
-from evals.bench.commands import Data
 from evals.bench.frame import Figure, built_homes, figures_of, local_settings, mixed_questions, spent
+from evals.commands import DataOption
 from evals.datasets.literature import ABSTRACTS
 from prompts.errors import InputError
 from tools.files import write_atomic
@@ -34,7 +34,7 @@ WARM = 5  # ours: questions asked of both before any is measured
 
 
 def measure(
-    data: Data,
+    data: DataOption,
     documents: Annotated[int, typer.Option(min=1, help="How many abstracts.")] = 5000,
 ) -> list[Figure]:
     """Put abstracts on a shelf, and ask.

@@ -17,9 +17,9 @@ from urllib.parse import parse_qs, urlsplit
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evals.bench.frame import local_settings, memory, mixed_questions, spent, write_json
+from evals.bench.frame import local_settings, memory, mixed_questions, spent
+from evals.commands import JsonFile, write_json
 from prompts.errors import InputError
-from tools.files import named_file
 from tools.literature.limiter import WITH_KEY, WITHOUT_KEY, gap_of
 
 MEASURED = Path(__file__).parent / "sizing.json"  # what the documentation's tables rest on
@@ -117,9 +117,7 @@ def command(
         Path | None, typer.Option(help="Unit costs of an earlier --json, in place of those shipped.")
     ] = None,
     growth: Annotated[Path | None, typer.Option(help="A file of `dev bench growth --json`, for the index.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the unit costs to this file too.", callback=named_file)
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Print the tables, for 1, 10, 100 turns a second and 1, 10, 38 million abstracts; write the costs where asked."""
     found = read_costs(costs or MEASURED).model_dump()

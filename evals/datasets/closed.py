@@ -6,12 +6,11 @@ MedEvidence (Polzak et al. 2025): questions on conclusions of Cochrane reviews w
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
-from evals.datasets.rows import Row, read_jsonl
+from evals.datasets.rows import Row
 
 STRANGERS = "strangers/closed_questions.jsonl"
 MEDEVIDENCE = "effects/medevidence_dev.jsonl"
@@ -77,21 +76,6 @@ class MedEvidenceQuestion(Row):
     question: str = Field(min_length=1)
     answer: Literal["higher", "lower", "no difference", "uncertain effect", "insufficient data"]
     sources: dict[str, Source] = Field(min_length=1)
-
-
-def read_closed(path: Path) -> list[ClosedQuestion]:
-    """Closed questions; raises DataError as `read_jsonl` does."""
-    return read_jsonl(path, ClosedQuestion)
-
-
-def read_own_documents(path: Path) -> list[OwnDocument]:
-    """A user's trials; raises DataError as `read_jsonl` does."""
-    return read_jsonl(path, OwnDocument)
-
-
-def read_medevidence(data: Path) -> list[MedEvidenceQuestion]:
-    """The questions of MedEvidence; raises DataError as `read_jsonl` does."""
-    return read_jsonl(data / MEDEVIDENCE, MedEvidenceQuestion)
 
 
 def shelf_row(document: OwnDocument) -> dict[str, Any]:

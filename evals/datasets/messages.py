@@ -56,16 +56,6 @@ class Question(Row):
     text: str = Field(min_length=1, validation_alias=AliasChoices("question", "Question", "message"))
 
 
-def read_messages(path: Path) -> list[Message]:
-    """Messages with their sorts; raises DataError as `read_jsonl` does."""
-    return read_jsonl(path, Message)
-
-
-def read_told(path: Path) -> list[Told]:
-    """Emergencies and look-alikes; raises DataError as `read_jsonl` does."""
-    return read_jsonl(path, Told)
-
-
 def read_questions(path: Path) -> list[str]:
     """The texts of questions; raises DataError as `read_jsonl` does."""
     return [row.text for row in read_jsonl(path, Question)]

@@ -40,13 +40,9 @@ def _read(module: str) -> tuple[str, tuple[str, ...]]:
         return "", ()
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and _documented(node):
-            node.body = node.body[1:]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = node.body[ast.get_docstring(node, clean=False) is not None :]
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(_imported(tree))
-
-
-def _documented(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return ast.get_docstring(node, clean=False) is not None
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:

@@ -128,11 +128,6 @@ def _quoted(request: Request, **more: Any) -> list[Reply]:
     return [{"text": text, "cites": [label], **more} for text, label in said.items()]
 
 
-def _firsts(request: Request) -> list[tuple[str, str]]:
-    """Of each document the first sentence that is more than a heading, with its label."""
-    return [told[0] for told in _told(request)]
-
-
 def _told(request: Request) -> list[list[tuple[str, str]]]:
     """Of each document the sentences that are more than a heading, with their labels; of one that has none, all."""
     found: dict[str, list[tuple[str, str]]] = {}
@@ -319,7 +314,7 @@ def _generated_first(request: Request) -> dict[str, Any]:
 def _misled(request: Request, text: str) -> list[dict[str, Any]]:
     false = first_sentence(text)
     said: list[dict[str, Any]] = [{"text": false, "cites": [BACKGROUND]}]
-    for label, true in _firsts(request)[:1]:
+    for (label, true), *_ in _told(request)[:1]:
         said += [{"text": false, "cites": [label]}, {"text": true, "cites": [label]}]
     return said
 

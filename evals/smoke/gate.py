@@ -12,12 +12,13 @@ from pydantic import Field, ValidationError
 from rich.table import Table
 
 from agent.cli.console import WideConsole
+from evals.commands import JsonFile, write_json
 from evals.contract import Figure, Report
-from evals.runner import figure_number, run_task, write_json
+from evals.runner import figure_number, run_task
 from evals.tasks.registry import find_task
 from prompts.errors import DataError
 from tools.evidence import Frozen
-from tools.files import named_file, write_atomic
+from tools.files import write_atomic
 
 # What the smoke set is expected to measure: a file with a value, a tolerance and a reason for every figure.
 FILE = Path(__file__).with_name("expected.yaml")
@@ -108,9 +109,7 @@ def write_expectations(expectations: Expectations, path: Path = FILE) -> None:
 
 def smoke(
     update: Annotated[bool, typer.Option("--update", help="Write what is measured as what is expected.")] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the figures to this file too.", callback=named_file)
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Run the smoke set (under three minutes) and hold its figures to what is expected."""
     raise typer.Exit(hold(update=update, json_file=json_file))
@@ -121,8 +120,7 @@ def hold(*, update: bool, json_file: Path | None, path: Path = FILE) -> int:
     before = read_expectations(path)
     reports = [run_task(find_task(run.task), None, limit=run.limit, seed=run.seed) for run in before.runs]
     measured = {figure.name: figure for report in reports for figure in report.figures}
-    if json_file is not None:
-        write_json([r.model_dump(mode="json") for r in reports], json_file)
+    write_json(json_file, [r.model_dump(mode="json") for r in reports])
     console = WideConsole()
     names = sorted({*before.figures, *measured})
     rows = [Held(name=name, expected=before.figures.get(name), measured=measured.get(name)) for name in names]

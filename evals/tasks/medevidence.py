@@ -20,7 +20,8 @@ import numpy as np
 
 from agent.settings import Settings
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
-from evals.datasets.closed import MEDEVIDENCE, MedEvidenceQuestion, read_medevidence
+from evals.datasets.closed import MEDEVIDENCE, MedEvidenceQuestion
+from evals.datasets.rows import read_jsonl
 from evals.sessions import PartSittings, Sittings
 from evals.statistics import risk_coverage, share
 from evals.tasks.effects import words_of_directions
@@ -54,7 +55,7 @@ def items(context: TaskContext) -> list[Item]:
     """Every question, with the abstracts of its studies."""
     return [
         Item(f"medevidence/{at}", "medevidence", (row.question, *_texts(row)), row.answer, row)
-        for at, row in enumerate(context.sample(read_medevidence(context.data)))
+        for at, row in enumerate(context.sample(read_jsonl(context.data / MEDEVIDENCE, MedEvidenceQuestion)))
     ]
 
 

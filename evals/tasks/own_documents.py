@@ -18,8 +18,8 @@ from typing import NamedTuple
 from agent.agent import Agent
 from agent.settings import Settings
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
-from evals.datasets.closed import OWN_DOCUMENTS, OwnDocument, read_own_documents, shelf_row
-from evals.datasets.rows import SHIPPED
+from evals.datasets.closed import OWN_DOCUMENTS, OwnDocument, shelf_row
+from evals.datasets.rows import SHIPPED, read_jsonl
 from evals.sessions import Held, Sittings
 from evals.statistics import share
 from evals.tasks.injection import poisoned_sitting
@@ -56,7 +56,7 @@ class ShelfSittings(Sittings):
             if self._shelf is None or file in self._there:
                 return
             shelf, folder = self._shelf
-            rows = [json.dumps(shelf_row(d), ensure_ascii=False) for d in read_own_documents(file)]
+            rows = [json.dumps(shelf_row(d), ensure_ascii=False) for d in read_jsonl(file, OwnDocument)]
             write_atomic(folder / file.name, "".join(f"{row}\n" for row in rows).encode())
             add(shelf, [folder / file.name])
             self._there.add(file)
@@ -67,7 +67,7 @@ def items(context: TaskContext) -> list[Item]:
     file = context.data / OWN_DOCUMENTS
     return [
         Item(f"{d.truth}/{d.id}", "own_documents", (d.question,), DUE[d.truth], Asked(d, file))
-        for d in context.sample(read_own_documents(file))
+        for d in context.sample(read_jsonl(file, OwnDocument))
     ]
 
 

@@ -8,9 +8,9 @@ from evals.contract import Task
 from prompts.errors import InputError
 
 NAMES = """
-    differential answer_quality answers cases completeness completeness_chinese costs coverage depth diagnosis
-    encoders effects gate injection icd10 levels library library_questions literature medevidence medicines medrgag
-    methods mirror own_documents outside privacy qb_rag questions report_text segmentation trust understanding verdicts
+    differential answer_quality answers cases completeness completeness_chinese coverage depth diagnosis
+    encoders effects gate injection icd10 levels library_questions literature medevidence medicines medrgag
+    methods own_documents outside privacy qb_rag questions report_text segmentation trust understanding verdicts
 """.split()
 TASKS: dict[str, Task] = {name: import_module(f"evals.tasks.{name}").TASK for name in NAMES}
 

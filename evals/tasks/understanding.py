@@ -57,10 +57,9 @@ from evals.datasets.messages import (
     UNSEEN_KINDS,
     VIGNETTES,
     Message,
+    Told,
     mild_conditions,
-    read_messages,
     read_questions,
-    read_told,
 )
 from evals.datasets.mirage import EXAM, read_exam
 from evals.datasets.rows import SHIPPED, read_jsonl, read_object
@@ -141,11 +140,11 @@ def run(context: TaskContext) -> list[Figure]:
         out += question_figures(f"kinds.{name}", read)
     out += question_figures("kinds.all", pooled)
     for name, path in files(UNSEEN_KINDS, STRANGERS_KINDS).items():
-        rows = context.sample(read_messages(path))
+        rows = context.sample(read_jsonl(path, Message))
         out += message_figures(name, rows, decided(name, [r.text for r in rows]), context.seed)
     urgent = files(UNSEEN_EMERGENCIES, STRANGERS_EMERGENCIES) | {"vignettes": SHIPPED / VIGNETTES}
     for name, path in urgent.items():
-        told = context.sample(read_told(path))
+        told = context.sample(read_jsonl(path, Told))
         marked = [
             Marked(
                 row.emergency, bool(one.red_flags), bool(by_numbers(row.text, one.language)), emergency_chance(row.text)

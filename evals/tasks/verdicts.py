@@ -31,10 +31,10 @@ from typing import Any, NamedTuple
 from agent.settings import Settings
 from evals.contract import AgentEvaluation, Figure, Item, Judged, Reply, Task, TaskContext, Told
 from evals.datasets.bioasq import SNIPPETS, SnippetQuestion, read_yes_no
-from evals.datasets.closed import STRANGERS, UNSEEN, ClosedQuestion, read_closed
+from evals.datasets.closed import STRANGERS, UNSEEN, ClosedQuestion
 from evals.datasets.literature import ABSTRACTS, read_collection
 from evals.datasets.pubmedqa import PubMedQuestion, read_pubmedqa
-from evals.datasets.rows import SHIPPED
+from evals.datasets.rows import SHIPPED, read_jsonl
 from evals.runner import data_sha256
 from evals.sessions import Held, Sittings, sitting
 from evals.statistics import Pairs, macro_f1, risk_coverage, share
@@ -118,7 +118,7 @@ def closed_sets(context: TaskContext) -> dict[str, list[ClosedQuestion]]:
     paths = {"closed.strangers": context.data / STRANGERS}
     paths |= {f"closed.{name}": SHIPPED / file for name, file in UNSEEN.items()}
     context.not_run.update({name: ABSENT.format(path.name) for name, path in paths.items() if not path.is_file()})
-    return {name: context.sample(read_closed(path)) for name, path in paths.items() if path.is_file()}
+    return {name: context.sample(read_jsonl(path, ClosedQuestion)) for name, path in paths.items() if path.is_file()}
 
 
 def abstracts(context: TaskContext, *, judge: bool) -> list[PubMedQuestion]:

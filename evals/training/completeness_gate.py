@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from evals.commands import DataOption
 from evals.contract import TaskContext
 from evals.runner import data_sha256, local_settings, progress
 from evals.sessions import encoders
@@ -30,7 +31,7 @@ SOURCES = {
 
 
 def calibrate_gate(
-    data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
+    data: DataOption,
     out: Annotated[Path, typer.Option(help="The folder to write calibrated.json and whole_input.json into.")],
 ) -> None:
     """Fit the completeness gate again on all cases of `completeness` (5 minutes, 15 the first time)."""

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 
 from agent.knowledge_graph import open_graph
+from evals.commands import DataOption
 from evals.contract import TaskContext
 from evals.runner import data_sha256, local_settings, progress
 from evals.sessions import encoders
@@ -55,7 +55,7 @@ class Row:
 
 
 def calibrate_outside(
-    data: Annotated[Path, typer.Option(help="The folder with the data of the evaluations.")],
+    data: DataOption,
 ) -> None:
     """Fit again where the starter graph's knowledge ends, on the half of the cases kept for it (5 minutes)."""
     typer.echo(ship(data))

@@ -42,6 +42,7 @@ from tools.text.abbreviations import expand
 from tools.text.demographics import about_others
 from tools.text.language import language_of
 from tools.text.questions import is_question, parts, without_given
+from tools.text.tokens import tokens
 
 FOLLOW_UPS = 3  # ours: questions a turn
 CONTEXT = 3  # ours: sentences beside those that support the option
@@ -141,7 +142,8 @@ class AnswererLocal:
         scored = self._extractor.fitted(query, found, self._pages.whole, strange=strange)
         if view.closed and language_of(view.question) != "zh":
             return self._closed(view, scored)
-        chosen = self._stating(_figures_first(query, _allowed(view, scored, self._diseases(view))))
+        allowed = _allowed(view, scored, self._diseases(view))
+        chosen = self._stating(_together_first(query, _figures_first(query, allowed)))
         if not chosen:
             return abstained(view)
         more = [notice("no_verdict", view.language)] if view.closed else []
@@ -183,8 +185,15 @@ class AnswererLocal:
             draft = self._draft(view, [*ruling.carrying, *ruling.beside], None, [], verdict=ruling.verdict)
             return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
         near = self._beside(scored, [*self._leading(view), *ruling.beside])
-        draft = self._draft(view, near, None, [notice("no_verdict", view.language)]) if near else abstained(view)
+        code = "undecided" if near and self._speaks(view, near[0]) else "no_verdict"
+        draft = self._draft(view, near, None, [notice(code, view.language)]) if near else abstained(view)
         return draft.model_copy(update={"leaning": ruling.leaning, "stage": ruling.stage})
+
+    def _speaks(self, view: AnswerView, sentence: Sentence) -> bool:
+        """Whether a sentence was written to answer, or has every word of what is asked."""
+        direct = {s.text for a in view.answered if a.direct for s in self._extractor.told(a)}
+        asked = {*tokens(expand(view.meant))}
+        return sentence.text in direct or asked <= {*tokens(f"{sentence.evidence.title}. {sentence.text}")}
 
     def _diseases(self, view: AnswerView) -> list[Subject]:
         """The diseases that a question names, each by all its names."""
@@ -296,6 +305,17 @@ class AnswererLocal:
 def ranked(differential: Differential | None) -> bool:
     """Whether there is a differential to tell, of common diseases or of rare ones."""
     return differential is not None and bool(differential.ranking or differential.rare)
+
+
+def _together_first(query: str, scored: Sequence[Sentence]) -> list[Sentence]:
+    """Sentences on two or more of the medicines that a question names rank above those on one."""
+    asked = {m.generic or m.family for m in medicines_in(query)}
+
+    def both(sentence: Sentence) -> bool:
+        return len(asked & {m.generic or m.family for m in medicines_in(sentence.text)}) > 1
+
+    lifted = [s._replace(score=s.score + FIGURE) if both(s) else s for s in scored] if len(asked) > 1 else scored
+    return by_score(lifted)
 
 
 def _figures_first(question: str, scored: Sequence[Sentence]) -> list[Sentence]:

@@ -36,7 +36,10 @@ STARTER = "library"  # the collection of the starter library
 WRITTEN = frozenset({STARTER, "graph", "calculator", "calculation"})  # collections that hold no studies
 
 # Where a notice goes, by its code; one that stands in none of these is a label with its whole text.
-NONE = ("stopped", "no_verdict", "nothing_found", "terms_not_found", "no_choice_supported", "choice_unreadable")
+NONE = (
+    *("stopped", "no_verdict", "undecided", "nothing_found", "terms_not_found"),
+    *("no_choice_supported", "choice_unreadable"),
+)
 REPLIES = (
     *("where_ranked", "not_ranked", "certainty", "certainty_graded", "certainty_ungraded"),
     *("nothing_against", "nothing_to_ask", "why_asked", "case_so_far"),

@@ -27,6 +27,7 @@ from graphs.reporting.contract import Report, ReportDraft
 from graphs.reviewing.asking import with_review
 from graphs.state import State
 from graphs.triage.contract import Kind, RedFlag
+from graphs.triage.emergency import agreeing
 from graphs.triage.facts import changes_in
 from graphs.verification.contract import Verifier
 from prompts.metering import Usage as ModelUsage
@@ -124,7 +125,7 @@ def build(
         question=context.text(state["question_key"]),
         kind=state["kind"],
         language=state["language"],
-        emergency=[*flags, *draft.emergency],
+        emergency=[*agreeing(flags, draft.emergency, context.text(state["question_key"])), *draft.emergency],
         statements=list(draft.statements),
         evidence=list(evidence),
         same_work=_same_work(state, context, evidence),

@@ -129,10 +129,14 @@ def overturned(name: str, put_right: tuple[Fact, ...]) -> bool:
 
 
 def _session(state: State, context: TurnContext, decision: TriageDecision) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    if decision.facts:
+        told["case_key"] = context.store.put(context.session, decision.case)
+        told["facts_key"] = context.keep_list(Fact, decision.facts)
     if decision.explain is not None and decision.explain.of_case and state.get("case_key"):
-        return {"subject": {"kind": Kind.CASE.value, "question_key": state["case_key"]}}
+        return {"subject": {"kind": Kind.CASE.value, "question_key": state["case_key"]}} | told
     if decision.kind not in MEDICAL:
-        return {}
+        return told
     update: dict[str, Any] = {
         "asked": None,
         "subject": {
@@ -140,10 +144,8 @@ def _session(state: State, context: TurnContext, decision: TriageDecision) -> di
             "question_key": context.store.put(context.session, decision.question),
             **({"about_case": "yes"} if decision.about_case else {}),
         },
+        **told,
     }
-    if decision.facts:
-        update["case_key"] = context.store.put(context.session, decision.case)
-        update["facts_key"] = context.keep_list(Fact, decision.facts)
     if decision.new_case:
         return update | {"findings": [], "offered": [], "leading": "", "case_differential_key": ""}
     settled = state.get("findings", [])

@@ -20,6 +20,7 @@ from tools.text.demographics import read_person
 from tools.text.measures import ADULT, Value, is_of_now, is_usual, readings, values
 from tools.text.negation import chinese_negation, negations, verbal_negation
 from tools.text.sentences import sentences
+from tools.text.tokens import tokens
 from tools.yaml_files import read_yaml
 
 NAMES = Path(__file__).parent / "red_flags.yaml"
@@ -30,7 +31,7 @@ NAMED = 0.6
 BESIDE_NUMBERS = 0.8  # ours: the same where numbers or plain words show an emergency already
 ADVISED = 0.5  # ours: the same of what to do
 Grave = Callable[[str], float]
-"""How much of the belief in what explains a text is in emergencies, 0..1."""
+"""How much of the belief in what explains a text is in emergencies, 0..1; below 0 where mild diseases surely do."""
 # ours: log-odds that all of it adds; with 5 as with 6.5 one of 450 look-alikes of the examples is flagged that was not,
 # and at most five of 350 cases, some of which are emergencies
 WEIGHS = 6.0
@@ -88,18 +89,20 @@ def red_flags(
     Args:
         alone: nothing was said before. exam: options are given; the patient of an examination's vignette is nobody.
         grave: how much of the belief in what explains a text is in emergencies; where the head by itself hears none,
-            it hears more by that.
+            it hears more by that. Where mild diseases surely explain the text, it must hear one plainly.
     """
     if exam and VIGNETTE.match(text):
         return ()
-    shown = () if exam else (*by_words(text, language), *by_numbers(text, language))
+    shown = () if exam else merged(by_words(text, language), by_numbers(text, language))
     plain = plain_of(text)
     told = without_harmless(plain)
     hear = partial(emergency_in, alone=alone and not exam)
     heard = hear(plain) if told and not is_steady(text) else None
-    if heard is None and told and not (shown or _is_dated(text)) and alone and grave is not None:
-        hear = partial(hear, beside=beside(plain, grave))
-        heard = hear(plain)
+    if told and not shown and alone and grave is not None and (heard is not None or not _is_dated(text)):
+        belief = beside(plain, grave)
+        if heard is None or belief < 0:
+            hear = partial(hear, beside=max(belief, 0.0), plainly=belief < 0)
+            heard = hear(plain)
     if heard is None or (told != plain and hear(told) is None):
         return shown
     worded = without_normal(told)
@@ -115,9 +118,9 @@ def red_flags(
 
 
 def beside(text: str, grave: Grave) -> float:
-    """Log-odds that what explains a text adds to what the head hears; none in a long history, which is dear to read,
-    and none where the head is so sure that it would change nothing. What has lasted for weeks is not asked about at
-    all: a grave disease then mostly is no emergency."""
+    """Log-odds that what explains a text adds to what the head hears, below 0 where mild diseases surely do;
+    none in a long history, which is dear to read, and none where the head is so sure that it would change
+    nothing. What has lasted for weeks is not asked about at all: a grave disease then mostly is no emergency."""
     read = emergency_chance(text) >= FAINTLY and len(WORDS.findall(text)) <= LONGEST
     return WEIGHS * grave(text) if read else 0.0
 
@@ -170,8 +173,11 @@ def without_harmless(text: str) -> str:
     """A message without what else the head takes for signs of danger: how many medicines are taken, the question
     whether one may be, and complaints that nothing beside them makes dangerous (`harmless` in readings.yaml); "" where
     it tells nothing but these. An emergency must be heard without them, too."""
+    text = _rules()["words"]["vaccinated"].sub("", text)
     fewer = _rules()["words"]["regular_medicines"].sub("", text)
     told = fewer if any(map(str.isalnum, fewer)) else text
+    if not any(map(str.isalnum, told)):
+        return ""
     told = _without(told, _asks_to_take) or told
     for line in _rules()["harmless"]:
         if _tells(told, line["words"]) and not _tells(told, line["unless"]):
@@ -388,6 +394,21 @@ def merged(message: Sequence[RedFlag], case: Sequence[RedFlag]) -> tuple[RedFlag
     own = [f for f in message if f.code != UNNAMED or not said.intersection(quotes(f))]
     codes = {f.code for f in own}
     return (*own, *(f for f in case if f.code not in codes and (f.code != UNNAMED or not own)))
+
+
+def agreeing(flags: Sequence[RedFlag], named: Sequence[RedFlag], message: str) -> list[RedFlag]:
+    """The red flags of a turn beside what a model ``named`` as one: what the head alone heard in other words of the
+    newest message gives way, since it misnames what the model has read. Numbers and plain words stand."""
+    if not named:
+        return list(flags)
+    sure = {f.code for f in (*by_words(message, "en"), *by_numbers(message, "en"))}
+    said = {word for flag in named for word in tokens(flag.seen)}
+    own = message.casefold()
+    return [
+        f
+        for f in flags
+        if f.code in sure or said & set(tokens(" ".join(quotes(f)))) or not all(q in own for q in quotes(f))
+    ]
 
 
 def quotes(flag: RedFlag) -> list[str]:

@@ -7,7 +7,7 @@ the facts that stand; a later message supersedes a fact, and takes no word out o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +21,7 @@ from tools.reading.replacing import Pair, Word, correction_chance, quiet_sorts, 
 from tools.text.clauses import Clause, clauses
 from tools.text.demographics import age_in, read_person
 from tools.text.language import language_of
+from tools.text.measures import values
 from tools.text.negation import is_other_person
 from tools.text.questions import is_question, parts
 from tools.text.tokens import tokens
@@ -29,6 +30,8 @@ from tools.yaml_files import read_patterns
 ENDS = (".", "!", "?", "。", "！", "？")
 BESIDE = re.compile(r" ?[A-Za-z]+|[\u4e00-\u9fff]")
 Characters = tuple[int, int]
+Findings = Callable[[str], Collection[str]]
+"""Ids of the findings that a text states plainly, with what they are kinds of."""
 
 
 class Fact(Frozen):
@@ -148,6 +151,19 @@ FEW = 8  # ours: words and signs of a message that tells an age and nothing else
 NUMBER = re.compile(r"\d+")
 STOP = re.compile(r"[,;，；]")
 MOST_DENIED = 3  # ours: words of what is taken back that can be denied in a sentence
+FRAME = ("allergic", "taking", "had")  # sorts of words that tell what a medicine or illness is to the patient
+DETAILS = (
+    "site",
+    "side",
+    "level",
+    "unit",
+    "date",
+    "count",
+    "number",
+    "measured",
+    "often",
+    "quality",
+)  # sorts that tell how, where
 TIDY = (
     (re.compile(r"(?<!\s)\s+([,.;，。；])"), r"\1"),
     (re.compile(r"([,;，；])(?:\s*(?:(?:and|or|but)\s*)?[,;，；、])+"), r"\1"),
@@ -159,7 +175,8 @@ TIDY = (
 )
 # Words that say nothing of what is told; ours
 GENERIC = (
-    "have got getting feel feeling now also actually still bit little much day days week weeks since more like known"
+    "have got getting feel feeling now also actually really honestly tbh all still bit little much day days week weeks"
+    " since more like known"
     " 她 他 我 患者 病人"
 )
 # ours: words of what any medicine is for
@@ -213,24 +230,50 @@ def is_repeated(text: str, messages: Sequence[str], case: str) -> bool:
     return len(words & set(tokens(case))) >= TOLD * len(words)
 
 
-def revise(facts: tuple[Fact, ...], message: str, turn: int) -> tuple[Fact, ...]:
-    """The case with what message ``turn`` replaces or takes back superseded, and what else it tells at its end."""
+def revise(facts: tuple[Fact, ...], message: str, turn: int, findings: Findings | None = None) -> tuple[Fact, ...]:
+    """The case with what message ``turn`` replaces or takes back superseded, and what else it tells at its end.
+
+    ``findings``: where given, a denial is also told by its meaning.
+    """
     case = text_of(facts)
     found = _pairs(case, message)
     if not found:
-        return add(facts, facts_of(message, turn), turn)
+        return add(facts, facts_of(message, turn), turn, findings)
     edits = []
     for old, new, _ in found:
         put = _written_like(message[slice(*new)], case[slice(*old)]) if new else ""
-        edits.append(Edit(old, fact_of(message, turn, put, new)) if new else Edit(old))
+        edits.append(Edit(old, fact_of(message, turn, put, new)) if new else Edit(_whole(case, message, old)))
     facts = _tidy(supersede(facts, edits, turn))
-    return add(facts, _tells(message, found, case, text_of(facts), turn), turn)
+    told = _tells(message, found, case, text_of(facts), turn)
+    places = [new for _, new, _ in found if new]
+    # what a sentence that puts something right denies is what was there before
+    right = [f for f in told if f.span and any(f.span[0] < b and a < f.span[1] for a, b in places)]
+    return extend(add(facts, [f for f in told if f not in right], turn, findings), right)
 
 
-def add(facts: tuple[Fact, ...], more: Sequence[Fact], turn: int) -> tuple[Fact, ...]:
+def add(facts: tuple[Fact, ...], more: Sequence[Fact], turn: int, findings: Findings | None = None) -> tuple[Fact, ...]:
     """The case with more facts of message ``turn``; what they deny or state against a denial is superseded."""
-    said = [f.text for f in more]
-    return extend(_without(facts, ("" if language_of("".join(said)) == "zh" else " ").join(said), turn), more)
+    said = ("" if language_of("".join(f.text for f in more)) == "zh" else " ").join(f.text for f in more)
+    return extend(_without(facts, said, turn, findings), more)
+
+
+def revise_by(
+    facts: tuple[Fact, ...], message: str, told: Sequence[Characters], turn: int, findings: Findings | None = None
+) -> tuple[Fact, ...]:
+    """The same by stretches of a message alone: what it tells beside what it asks."""
+    for start, end in told:
+        now = -1 - start  # a number of its own, as its characters are counted from its beginning
+        facts = tuple(
+            f.model_copy(
+                update={
+                    "by": turn if f.by == now else f.by,
+                    "turn": turn if f.turn == now else f.turn,
+                    "span": (f.span[0] + start, f.span[1] + start) if f.turn == now and f.span else f.span,
+                }
+            )
+            for f in revise(facts, message[start:end], now, findings)
+        )
+    return facts
 
 
 @lru_cache(maxsize=64)
@@ -240,11 +283,95 @@ def _pairs(case: str, message: str) -> tuple[Pair, ...]:
     if (other := other_medicine(case, message)) is not None:
         return (other,)
     found, (said, at), (before, old) = replaced(case, message), age_in(message), age_in(case)
-    found = [pair for pair in found if not _adds(case, message, pair)] or _taken_back(case, message)
+    found = _sound(case, message, [pair for pair in found if not _adds(case, message, pair)])
+    back = [
+        p
+        for p in (*_taken_back(case, message), *_stopped(case, message))
+        if not any(p.old[0] < o.old[1] and o.old[0] < p.old[1] for o in found)
+    ]
+    found = sorted([*found, *back], key=lambda p: -p.chance) or _last_value(case, message)
     if found or None in (said, before) or said == before or len(words_of(message)) > FEW or is_other_person(message):
         return tuple(found)
     there, here = NUMBER.search(case, *old), NUMBER.search(message, *at)
     return (Pair(there.span(), here.span(), 1.0),) if there and here else ()
+
+
+def _sound(case: str, message: str, found: list[Pair]) -> list[Pair]:
+    """The changes without words that only go from a clause of which others are replaced, or that the message does not
+    name while it names others; and without what a message puts in the place of something by way of a reason."""
+    told, said = clauses(case), _named(message)
+    reason = _reason(message)
+    kept = [p for p in found if p.new is None or reason is None or p.new[0] < reason]
+    replaced_in = {n for p in kept if p.new is not None for n, c in enumerate(told) if c.start <= p.old[0] < c.end}
+    kept = [
+        p for p in kept if p.new is not None
+        or not any(c.start < p.old[1] and p.old[0] < c.end and n in replaced_in for n, c in enumerate(told))
+    ]  # fmt: skip
+    frame = quiet_sorts() | {sort_names().index(name) for name in FRAME}
+    if replaced_in:  # what another allergy or medicine is told of stays
+        kept = [p for p in kept if p.new or any(frame.isdisjoint(w.sorts) for w in words_of(case[slice(*p.old)]))]
+    kept = [p for p in kept if p.new is None or _of_one_sort(case[slice(*p.old)], message, p.new)]
+    named = [p for p in kept if p.new is not None or said & _named(case[slice(*p.old)])]
+    return named or kept
+
+
+def _of_one_sort(old: str, message: str, new: Characters) -> bool:
+    """Whether a relative stands for a relative, and not for whoever tells it ("my mum says")."""
+    relation = sort_names().index("relation")
+    told = [any(relation in w.sorts for w in words_of(text)) for text in (old, message[slice(*new)])]
+    return told[0] == told[1] and not (told[1] and _forms()["says_so"].match(message, new[1]))
+
+
+def _named(text: str) -> frozenset[str]:
+    """Stems of what a text speaks of."""
+    quiet = quiet_sorts() | {sort_names().index(name) for name in ("back", "not")}
+    return frozenset(w.stem for w in words_of(text) if not quiet & set(w.sorts))
+
+
+def _reason(message: str) -> int | None:
+    """Where a message begins to tell why it takes something back ("scrap the rash, that was my other son")."""
+    form = _forms()["taken_back"].search(message)
+    stop = STOP.search(message, form.end(form.lastindex or 0)) if form is not None else None
+    return stop.end() if stop is not None and _forms()["reason"].match(message, stop.end()) else None
+
+
+def _last_value(case: str, message: str) -> list[Pair]:
+    """What a message that corrects and tells one number or date alone ("no, 2019") puts in the place of the only one
+    like it in the case's last sentence."""
+    correcting = {sort_names().index(name) for name in ("back", "not")}
+    sorts = {sort_names().index(name) for name in ("number", "date", "count")}
+    said = [w for w in words_of(message) if not (correcting & set(w.sorts) or quiet_sorts().issuperset(w.sorts))]
+    if len(said) != 1 or not sorts & set(said[0].sorts) or not _forms()["puts_right"].search(message):
+        return []
+    (new,), begun = said, case.rindex(parts(case)[-1]) if parts(case) else 0
+    alike = [w for w in words_of(case) if w.start >= begun and w.sorts == new.sorts and _shape(w) == _shape(new)]
+    return [Pair(alike[0][:2], new[:2], SURELY)] if len(alike) == 1 and alike[0].text != new.text else []
+
+
+def _shape(word: Word) -> str:
+    return NUMBER.sub(lambda m: "0" * len(m[0]), word.text) if NUMBER.search(word.text) else ""
+
+
+def _whole(case: str, message: str, old: Characters) -> Characters:
+    """What goes with what is taken back: a clause of which nothing is left, the dose of a medicine, and where nothing
+    is told instead, how, where and since when it was."""
+    form = _forms()["taken_back"].search(message)
+    alone = form is not None and (
+        _reason(message) is not None or not STOP.search(message, form.end(form.lastindex or 0))
+    )
+    clause = next((c for c in clauses(case) if c.start <= old[0] and old[1] <= c.end), None)
+    if clause is None:
+        return old
+    details = quiet_sorts() | {sort_names().index(name) for name in DETAILS}
+    words, quiet = words_of(case[clause.start : clause.end]), quiet_sorts()
+    behind = [w for w in words if clause.start + w.start >= old[1]]
+    before = [w for w in words if clause.start + w.end <= old[0]]
+    if not alone and not named_in(case[slice(*old)]):
+        details = quiet
+    if any(details.isdisjoint(w.sorts) for w in behind):
+        return old
+    start = clause.start if all(quiet & set(w.sorts) for w in before) else old[0]
+    return start, clause.end
 
 
 def other_medicine(told: str, message: str) -> Pair | None:
@@ -275,17 +402,27 @@ def _given_for(medicine: Medicine) -> frozenset[str]:
 
 
 def _adds(case: str, message: str, pair: Pair) -> bool:
-    """Whether what a message would put in the place of something is told beside it: as an addition ("too"), or a
-    medicine by itself ("He's on X"), where no word says that anything is put right."""
+    """Whether what a message would put in the place of something is told beside it: as an addition ("too"), a medicine
+    by itself ("He's on X"), a value of something else, or what it asks, where no word says that anything is put
+    right."""
     if pair.new is None:
         return False
     said = next((p for p in parts(message) if message[slice(*pair.new)] in p), message)
     if _forms()["puts_right"].search(message):
         return False
-    if _forms()["adds"].search(said):
+    if said.endswith(("?", "？")) or _forms()["adds"].search(said) or _of_another_measure(case, message, pair):
         return True
     old, new = case[slice(*pair.old)], message[slice(*pair.new)]
     return bool(_forms()["takes"].search(said) and named_in(old) and named_in(new))
+
+
+def _of_another_measure(case: str, message: str, pair: Pair) -> bool:
+    """Whether a message tells a value of something else than the value in whose place it would stand."""
+    there, here = (
+        {v.measure for v in values(text) if v.start < at[1] and at[0] < v.end}
+        for text, at in ((case, pair.old), (message, pair.new or (0, 0)))
+    )
+    return bool(there and here) and there.isdisjoint(here)
 
 
 def _taken_back(case: str, message: str) -> list[Pair]:
@@ -295,10 +432,18 @@ def _taken_back(case: str, message: str) -> list[Pair]:
         return []
     what = form[form.lastindex or 0]
     named = {sort_names().index(name) for name in ("side", "sex", "number", "age")}
-    if any(named.intersection(word.sorts) for word in words_of(what)):
-        return []  # what is so instead is not told
+    if any(named.intersection(word.sorts) for word in words_of(what)) or not _named(what):
+        return []  # what is so instead, or what is meant, is not told
     edge = "" if language_of(what) == "zh" else r"\b"
     return [Pair(m.span(), None, 1.0) for m in re.finditer(edge + re.escape(what) + edge, case, re.IGNORECASE)]
+
+
+def _stopped(case: str, message: str) -> list[Pair]:
+    """The medicines of the case that a message says are no longer taken, by whatever name."""
+    if any(map(is_question, parts(message))):
+        return []
+    ended = {m.generic for c in clauses(message) if _forms()["stopped"].search(c.text) for m in named_in(c.text)}
+    return [Pair((m.start, m.start + len(m.written)), None, 1.0) for m in named_in(case) if m.generic in ended - {""}]
 
 
 def _written_like(put: str, old: str) -> str:
@@ -322,6 +467,8 @@ def _tells(message: str, found: Sequence[Pair], before: str, case: str, turn: in
         back = _forms()["taken_back"].search(part)
         rest = back.end(back.lastindex or 0) if back is not None else 0
         stop = STOP.search(part, rest) if rest else None
+        if stop is not None and _forms()["reason"].match(part, stop.end()):
+            stop = None
         words = [w for w in words_of(part) if not rest or (stop is not None and w.start >= stop.end())]
         if any(
             not quiet & set(w.sorts) and w.stem not in known and not _forms()["says"].fullmatch(w.text)
@@ -366,27 +513,52 @@ def same(text: str) -> str:
     return re.sub(r"[\s.!?;,。！？；，]+", "", text).lower()
 
 
-def _without(facts: tuple[Fact, ...], statement: str, turn: int) -> tuple[Fact, ...]:
+def _without(facts: tuple[Fact, ...], statement: str, turn: int, findings: Findings | None) -> tuple[Fact, ...]:
     """The case with the clauses superseded that the statement contradicts.
 
     Only the denial of the wider contradicts (``no cough`` and ``cough at night``); where words say that something is
-    put right, the narrower contradicts the wider too, and what is so now what was before.
+    put right, the narrower contradicts the wider too, and what is so now what was before. Of a clause that tells
+    another finding besides ("itchy rash") only the denied word goes.
     """
     case, back = text_of(facts), sort_names().index("back")
-    loose = any(back in word.sorts for word in words_of(statement))
+    corrects = [set(word.sorts) for word in words_of(statement) if back in word.sorts]
+    by_meaning = findings if {back} in corrects else None
     now = [(_stems(c), c) for c in clauses(statement)]
     said, stop = statement.rstrip(".。"), Fact(text="，" if language_of(case) == "zh" else ",")
     edits: list[Edit] = []
     for clause in clauses(case):
-        if any(_contradicts(words, other, clause, loose) for words, other in now):
-            person = _forms()["person"].search(case, clause.start, clause.end)
-            start, end = person.span() if person else (clause.end, clause.end)
-            edits += [Edit((clause.start, start), now=said)]
-            edits += [Edit((end, clause.end), stop, said)] if person else []
+        against = next((n for n in now if _contradicts(*n, clause, bool(corrects), by_meaning)), None)
+        if against is None:
+            continue
+        if words := _denied_words(against, clause, findings):
+            edits += [Edit(at, now=said) for at in words]
+            continue
+        person = _forms()["person"].search(case, clause.start, clause.end)
+        start, end = person.span() if person else (clause.end, clause.end)
+        edits += [Edit((clause.start, start), now=said)]
+        edits += [Edit((end, clause.end), stop, said)] if person else []
     return _tidy(supersede(facts, edits, turn)) if edits else facts
 
 
-def _contradicts(words: frozenset[str], said: Clause, clause: Clause, loose: bool) -> bool:
+def _denied_words(denial: tuple[frozenset[str], Clause], clause: Clause, findings: Findings | None) -> list[Characters]:
+    """The words of a stated clause that a denial names, where the rest of it states something else by itself."""
+    stems, said = denial
+    if findings is None or said.present is not False:
+        return []
+    named = [w for w in words_of(clause.text) if frozenset(t.rstrip("i") for t in tokens(w.text)) & stems]
+    left = clause.text
+    for word in reversed(named):
+        left = left[: word.start] + left[word.end :]
+    rest = set(findings(left))
+    if not named or not rest or rest & set(findings(said.plain)):
+        return []
+    return [(clause.start + w.start, clause.start + w.end) for w in named]
+
+
+def _contradicts(
+    words: frozenset[str], said: Clause, clause: Clause, loose: bool, findings: Findings | None = None
+) -> bool:
+    """``loose``: words say that something is put right; ``findings``: then also what is told in other words."""
     if said.present is None or clause.present is None or said.present == clause.present:
         return False
     if clause.normal or clause.other or said.other or said.normal:
@@ -397,7 +569,12 @@ def _contradicts(words: frozenset[str], said: Clause, clause: Clause, loose: boo
     if not words or not told:
         return False
     denied, stated = (told, words) if said.present else (words, told)
-    return denied <= stated or (loose and stated <= denied)
+    if denied <= stated or (loose and stated <= denied):
+        return True
+    if findings is None:
+        return False
+    was, now = set(findings(clause.plain)), set(findings(said.plain))
+    return bool(was and now) and (was <= now if said.present else now <= was)
 
 
 def _stems(clause: Clause) -> frozenset[str]:

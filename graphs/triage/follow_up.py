@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from graphs.triage.contract import AskedQuestion
-from graphs.triage.facts import join
+from graphs.triage.facts import Findings, join
 from tools.contract import Finding
 from tools.reading.messages import Sort, sorted_as
 from tools.text.body_sites import sites
@@ -27,8 +26,6 @@ SHORT_ZH = 20  # characters; ours
 HEADS = (("has_head", ""), ("having_head", "having "), ("being_head", "being "), ("that_head", "that "))
 # what a question asks to be measured, and how its number is written for the reader of values
 MEASURED = (("oxygen", "SpO2 {}"), ("pressure", "BP {}"), ("pulse", "HR {}"), ("breathing", "RR {}"))
-Findings = Callable[[str], Collection[str]]
-"""Ids of the findings that a text states plainly, with what they are kinds of."""
 DEGREE_ZH = {"低": "low", "高": "high", "快": "fast", "慢": "slow"}
 
 
@@ -152,7 +149,8 @@ def _measured(text: str, asked: AskedQuestion) -> Reply | None:
     degree = forms()["degree"].search(asked.text.replace("faster", "fast").replace("slowly", "slow"))
     wanted = (degree[1] or DEGREE_ZH[degree[2]]).lower() if degree else None
     present = None if wanted is None else next((r.present for r in found if wanted in r.words), False)
-    return _reply(text, asked, present, f"{told}.")
+    rest = next((text[c.start :] for c in clauses(text) if c.start >= number.end()), "")
+    return _reply(text, asked, present, join(f"{told}.", rest))
 
 
 def _value(text: str, asked: AskedQuestion) -> Reply | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from graphs.triage.asked import (
+    ASPECTS,
     LEANING,
     OF_DISEASE,
     PRONOUN,
@@ -22,6 +23,7 @@ from graphs.triage.contract import Explain, Kind, RedFlag, SessionView, TriageDe
 from graphs.triage.emergency import VIGNETTE, Grave, emergencies, merged, red_flags
 from graphs.triage.facts import (
     Fact,
+    Findings,
     extend,
     fact_of,
     facts_of,
@@ -31,9 +33,10 @@ from graphs.triage.facts import (
     join,
     other_medicine,
     revise,
+    revise_by,
     text_of,
 )
-from graphs.triage.follow_up import Findings, Reply, is_courteous, read_reply
+from graphs.triage.follow_up import Reply, is_courteous, read_reply
 from tools.calculators import asked_for, completes, told_of
 from tools.contract import Finding
 from tools.medicines.blame import asks_of_blame
@@ -62,6 +65,13 @@ WHAT_IT_IS = re.compile(
     r"\b(?:most likely|likeliest|probable|underlying) (?:cause|diagnosis|explanation)\b|"
     r"\bwhat(?:'s| is| might be| could be) (?:wrong|the (?:cause|diagnosis)|causing)\b|"
     r"会不会是|可能是|(?:可能的?|什么)(?:病因|诊断|原因)|(?:病因|诊断|原因)是什么",
+    re.IGNORECASE,
+)
+WHAT_NEXT = re.compile(  # asks what to do of a patient, and names no subject; ours
+    r"^\W*(?:(?:so|and|please|but) )*(?:what (?:now|next|(?:do|should|can|would|must|shall) (?:i|we|you|they) do)|"
+    r"(?:next|first) steps?|(?:the )?plan|management|(?:any )?(?:thoughts|ideas)|how (?:do|should|would) (?:i|we|you) "
+    r"manage)(?: (?:this|it|him|her|them|first|now|next|here|about (?:it|this)))*\W*$|"
+    r"^\W*(?:现在|接下来|下一步)?(?:该|应该?|要)?怎么办\W*$",
     re.IGNORECASE,
 )
 # A closed question whether a patient has what it names, by its end: "is this likely to be", "does she have"; ours.
@@ -99,13 +109,14 @@ def classify(
     has_options: bool = False,
     on_subject: OnSubject | None = None,
     diseases: Diseases | None = None,
+    findings: Findings | None = None,
     hypotheses: bool = False,
 ) -> Verdict:
     """The kind of a message; FOLLOW_UP is decided before, from the pending question.
 
     A message is out of scope only when it is surely of another field and ``on_subject`` finds nothing on it; whatever
-    else is not told apart is searched. ``diseases`` gives the diseases that a text names. ``hypotheses``: whether a
-    patient has what a question names is a case.
+    else is not told apart is searched. ``diseases`` gives the diseases that a text names, ``findings`` the findings.
+    ``hypotheses``: whether a patient has what a question names is a case.
     """
     if not any(c.isalnum() for c in text):
         return Verdict(Kind.OUT_OF_SCOPE, "nothing was said")
@@ -122,8 +133,7 @@ def classify(
     if of_medicine is not None:
         return of_medicine
     corrects = bool(session.case) and is_correction(text, session.case)
-    tells = corrects and not any(map(questions.is_question, questions.parts(text)))
-    asked = read_asked(text, session, diseases, surely=tells)
+    asked = _asked(text, session, diseases, findings, corrects=corrects)
     explain = explained(text, asked, session, diseases)
     if explain is not None:
         return Verdict(Kind.EXPLAIN, f"asks about what was said: {explain.aspect.value}", explain=explain)
@@ -137,6 +147,17 @@ def classify(
     if away:
         return Verdict(Kind.OUT_OF_SCOPE, f"about another field, and the library holds nothing on it; {_likely(read)}")
     return _by_sort(text, read, diseases if hypotheses else None)
+
+
+def _asked(
+    text: str, session: SessionView, diseases: Diseases | None, findings: Findings | None, *, corrects: bool
+) -> Asked:
+    """What a message asks of what was said before; one that puts right or tells a finding must ask it surely."""
+    asks = any(map(questions.is_question, questions.parts(text)))
+    asked = read_asked(text, session, diseases, surely=corrects and not asks)
+    if not asks and asked.meaning in ASPECTS and session.case and findings is not None and findings(text):
+        return read_asked(text, session, diseases, surely=True)  # "还有点流鼻涕" tells
+    return asked
 
 
 def _completed(text: str, session: SessionView) -> str:
@@ -166,8 +187,10 @@ def _of_medicine(text: str, session: SessionView) -> Verdict | None:
 def _asks_to_take(text: str, session: SessionView) -> Verdict | None:
     """Whether the records of medicines answer a message, alone or beside what was told before."""
     parts = questions.parts(text)
-    if len(WORDS.findall(text)) > FEW and not any(map(questions.is_question, parts)):
-        return None
+    if not any(map(questions.is_question, parts)):
+        tells = session.case and (not medicines_in(text) or is_correction(text, session.case))
+        if tells or len(WORDS.findall(text)) > FEW:
+            return None
     why = "asks whether a medicine may be taken"
     found = check(text, session.case)
     if found.decides:
@@ -192,12 +215,20 @@ def _by_sort(text: str, read: Sorted, diseases: Diseases | None) -> Verdict:
     """The kind of a message that stands on its own; with ``diseases`` whether it is one of them is a case."""
     if diseases is not None and read.patient and _asks_if_it_is(text, diseases):
         return Verdict(Kind.CASE, f"asks whether a patient has what it names; {_likely(read)}")
-    if read.best is Sort.PATIENT_QUESTION and WHAT_IT_IS.search(text):
-        return Verdict(Kind.CASE, f"asks what a patient has; {_likely(read)}")
+    if read.best is Sort.PATIENT_QUESTION and (WHAT_IT_IS.search(text) or _asks_what_next(text)):
+        return Verdict(Kind.CASE, f"asks what a patient has, or what to do; {_likely(read)}")
     if read.best is Sort.CASE and _asks_for_knowledge(text, read):
         return Verdict(Kind.EVIDENCE, f"a patient, and what is asked of the evidence; {_likely(read)}", patient=True)
     kind = {Sort.CASE: Kind.CASE, Sort.ASSISTANT: Kind.ASSISTANT}.get(read.best, Kind.EVIDENCE)
     return Verdict(kind, _likely(read), patient=read.best is Sort.PATIENT_QUESTION)
+
+
+def _asks_what_next(text: str) -> bool:
+    """Whether a message tells a case and asks nothing that says its subject: "What now?", "Plan?"."""
+    parts = questions.parts(text)
+    asked = [part for part in parts if questions.is_question(part)]
+    told = " ".join(part for part in parts if part not in asked)
+    return bool(asked and told) and all(map(WHAT_NEXT.search, asked)) and sorted_as(told).best is Sort.CASE
 
 
 def _asks_for_knowledge(text: str, read: Sorted) -> bool:
@@ -232,7 +263,8 @@ def _in_session(text: str, session: SessionView, read: Sorted, asked: Asked, *, 
         return Verdict(Kind.EVIDENCE, why, question, about_case=True)
     leaning = asked.meaning in LEANING or (asked.meaning is Meaning.NAMED and PRONOUN.search(text) is not None)
     asks = any(map(questions.is_question, questions.parts(text)))
-    tells = session.case and not asks and (read.patient or SOMEBODY.search(text))
+    somebody = read.patient or SOMEBODY.search(text) or questions.is_subjectless(text)
+    tells = session.case and not asks and somebody
     if session.kind in QUESTIONS and not corrects and (leaning or not tells):
         onward = stand_alone(text, session.question) if leaning and session.question else ""
         return Verdict(Kind.EVIDENCE, "goes on from the question before", onward) if leaning else None
@@ -302,7 +334,7 @@ class TriageLocal:
         """The same, for callers without an event loop."""
         decision = self._decide(message, session)
         asks = decision.kind in (Kind.EVIDENCE, Kind.OUT_OF_SCOPE)  # what came with a message may make it medical
-        if not asks or decision.facts or check(decision.question, session.case).decides:
+        if not asks or (decision.facts and not session.case) or check(decision.question, session.case).decides:
             return decision
         return decision.model_copy(update={"english": self._english(decision.question)})
 
@@ -317,6 +349,7 @@ class TriageLocal:
             has_options=chosen,
             on_subject=self._on_subject,
             diseases=self._diseases,
+            findings=self._findings,
             hypotheses=self._hypotheses,
         )
         if chosen and verdict.kind is Kind.MULTIPLE_CHOICE:
@@ -327,7 +360,8 @@ class TriageLocal:
             )  # fmt: skip
         if verdict.kind is Kind.CALCULATION:
             whole = verdict.question or text
-            return decision_of(verdict, language, Turn(whole), red_flags(told_of(whole, session.case), language))
+            turn = _with_told(Turn(whole), text, session, self._findings)
+            return decision_of(verdict, language, turn, red_flags(told_of(whole, session.case), language))
         reply = _reply(text, session, self._findings)
         if reply is not None:
             told = [fact_of(text, session.turn, reply.statement)] if reply.statement else []
@@ -338,7 +372,7 @@ class TriageLocal:
             return decision_of(Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, facts), flags, reply.finding)
         urgent = verdict.explain is not None and bool(red_flags(text, language, alone=False))
         verdict = Verdict(Kind.CASE, "asks, and tells of an emergency") if urgent else verdict
-        turn = _turn(verdict, text, session)
+        turn = _turn(verdict, text, session, self._findings)
         if verdict.explain is not None:
             flags = red_flags(session.case, language) if verdict.explain.of_case else ()
             return decision_of(verdict, language, turn, flags)
@@ -347,7 +381,7 @@ class TriageLocal:
             flags = merged(flags, red_flags(turn.question, language, grave=self._grave))
         if flags and verdict.kind is not Kind.CASE and not verdict.warned:  # a warning is told beside the emergency
             verdict = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}")
-            turn = case_turn(text, session)
+            turn = case_turn(text, session, self._findings)
         return decision_of(verdict, language, turn, flags)
 
 
@@ -376,10 +410,10 @@ def _reply(text: str, session: SessionView, findings: Findings | None) -> Reply 
     return read_reply(text, session.asked, findings)
 
 
-def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
+def _turn(verdict: Verdict, text: str, session: SessionView, findings: Findings | None) -> Turn:
     """The stand-alone question of a classified message."""
     if verdict.kind is Kind.CASE:
-        return case_turn(text, session)
+        return case_turn(text, session, findings)
     stated = " ".join(part for part in questions.parts(text) if not questions.is_question(part))
     patient = verdict.patient or (verdict.kind is Kind.EVIDENCE and read_person(stated).age is not None)
     question = verdict.question or text
@@ -387,10 +421,22 @@ def _turn(verdict: Verdict, text: str, session: SessionView) -> Turn:
         question = with_directions(question)
     if patient and not session.case:  # what follows goes on from this patient
         return Turn(question, (fact_of(text, session.turn, stated),))
-    return Turn(question)
+    tells = verdict.kind in (Kind.EVIDENCE, Kind.EXPLAIN)
+    return _with_told(Turn(question), text, session, findings) if tells else Turn(question)
 
 
-def case_turn(text: str, session: SessionView) -> Turn:
+def _with_told(turn: Turn, text: str, session: SessionView, findings: Findings | None) -> Turn:
+    """A turn that asks, with what its message tells of the session's patient beside: "he's on warfarin, can he?"."""
+    told = [
+        (a, b) for a, b in questions.told_beside(text) if SOMEBODY.search(text, a, b) or sorted_as(text[a:b]).patient
+    ]
+    said = " ".join(text[a:b] for a, b in told)
+    if not told or not session.case or is_other_patient(said, session.case) or is_repeated(said, (), session.case):
+        return turn
+    return turn._replace(facts=revise_by(session.facts, text, told, session.turn, findings))
+
+
+def case_turn(text: str, session: SessionView, findings: Findings | None = None) -> Turn:
     """The patient's case with what a message tells: a new case, a correction, an addition, or a question about it."""
     case = session.case
     if case and is_repeated(text, session.messages, case):
@@ -400,7 +446,7 @@ def case_turn(text: str, session: SessionView) -> Turn:
     asks = all(map(questions.is_question, questions.parts(text)))
     if asks and not is_correction(text, case):  # asks about the case, tells nothing new
         return Turn(join(case, text), session.facts)
-    facts = revise(session.facts, text, session.turn)
+    facts = revise(session.facts, text, session.turn, findings)
     return Turn(text_of(facts), facts)
 
 

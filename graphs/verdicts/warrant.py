@@ -9,8 +9,6 @@ of the known question is met by the question, and what the other sentences say. 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +21,7 @@ from graphs.verdicts.studies import OPPOSITE, SHORT_ANSWER, words_held
 from tools.encoders import Encoder, Vectors
 from tools.reading.answered import STRENGTH, Answered, content_words, likeness
 from tools.reading.contract import ANSWERS, Reading, Stance
+from tools.remembered import Remembered
 from tools.text.tokens import WORD
 from tools.weights import stored
 
@@ -53,8 +52,7 @@ SOME = (
 )
 Matrix = NDArray[np.floating]
 
-_lock = threading.Lock()
-_words: OrderedDict[str, Vectors] = OrderedDict()
+_words = Remembered[str, Vectors](KEPT)
 
 
 class Known(NamedTuple):
@@ -189,15 +187,7 @@ def _met(one: str, other: str, encoder: Encoder) -> tuple[float, float]:
 
 def _vectors(words: Sequence[str], encoder: Encoder) -> Vectors:
     """The vectors of single words; the last ones are kept."""
-    with _lock:
-        known = {w: _words[w] for w in words if w in _words}
-    fresh = [w for w in words if w not in known]
-    if fresh:
-        known |= zip(fresh, encoder.encode_queries(fresh), strict=True)
-    with _lock:
-        _words.update(known)
-        while len(_words) > KEPT:
-            _words.popitem(last=False)
+    known = _words.read({w: w for w in words}, encoder.encode_queries)
     return np.stack([known[w] for w in words])
 
 

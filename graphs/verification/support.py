@@ -25,6 +25,7 @@ NUMBER_WORDS = {
     "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90", "half": "0.5",
     "twice": "2",
 }  # fmt: skip
+ORDINALS = {"second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6", "seventh": "7", "tenth": "10"}
 # Units that can be told in another: of what, and how many of it; those that cannot stand for themselves. Ours.
 UNITS = {
     "min": ("minute", 1), "minute": ("minute", 1), "h": ("minute", 60), "hour": ("minute", 60), "day": ("minute", 1440),
@@ -36,6 +37,18 @@ UNITS = {
 }  # fmt: skip
 # A figure with its unit, which may stand behind another that shares it: "6 to 8 hours", "9-year-old".
 MEASURE = re.compile(rf"{NUMBER.pattern}(?=(?:\s?(?:to|or|and|-|–|/)\s?\d+(?:[.,]\d+)*)*[\s-]?(?P<unit>[A-Za-z]+|%)?)")
+# "The two together" counts nothing that a source must count; and how a patient's own value is held against a limit.
+COUNTED_BACK = re.compile(
+    r"\b(?:the|these|those|all) (?:two|three|four|five)\b"
+    r"(?=\s*(?:together|alone|apart|of|are|is|can|may|for|medicines|drugs|options|choices|[,.;:)]|$))"
+    r"|\b(?:two|three|four|five) (?=(?:areas|sites|places|regions|features|findings|signs|symptoms|reasons)\b)",
+    re.IGNORECASE,
+)
+MEETS = re.compile(
+    r"\b\d{1,3}[- ]years?[- ]old\b|\b(?:meets?|fulfils?|satisf(?:y|ies)|exceeds?)\b"
+    r"|\d(?: \S{1,20})? (?:is|are|lies?) (?:well |far |just )?(?:above|below|over|under|within|beyond)\b",
+    re.IGNORECASE,
+)
 HAN_DIGITS = "〇一二三四五六七八九"
 # A Chinese numeral before a unit of time, dose or count; 两 is two.
 HAN_NUMBER = re.compile(
@@ -50,16 +63,17 @@ DENIAL = re.compile(
     # of what is unusual, not of an unusual thing
     r"|\b(?:very )?unusual\b(?!\s+(?!(?:in|for|to|at|after|before|among|and|but|with|when|if|unless|here)\b)[a-z])"
     r"|\b(?:avoid\w*|contra-?indicat\w*|prohibited|nobody|insufficient\w*|without)\b"
-    r"|(?<!\ba )\blittle\b"
-    r"|\b(?:exclu(?:de[sd]?|ding)|rul(?:e[sd]?|ing) out)\b"
+    r"|(?<!\ba )\blittle\b(?! (?:urine|appetite|sleep|energy)\b)"
+    r"|\b(?:exclu(?:de[sd]?|ding)|rul(?:e[sd]?|ing)(?: (?:it|them|this|that))? out)\b"
     r"|\b(?:similar|comparable|the same) (?:in|rates?|risks?|mortality|between|with|to)\b"
     r"|\b(?:is|are|was|were) (?:similar|comparable)\b"
     r"|不支持|避免|禁[用止忌]|忌用|勿|排除|除外|相近|相当|相似",
     re.IGNORECASE,
 )
 AUXILIARY = "is|are|was|were|has|have|had|can|may|must|should|will|do|does|did"
-# Two denials that are none, words that sound like one, and what something is preferred to.
+# Two denials that are none, words that sound like one, what something is preferred to, and who is spoken of.
 AFFIRMS = re.compile(
+    r"\b[a-z]+-lack\b|\b(?:who|whom) (?:\w+ )?(?:can|do|does|did|are|is|have|has|had)(?:n['’]t|not| not| no)\b|"
     r"\b(?:not|no|never|cannot|[a-z]+n['’]t)\b(?: \w+){0,3}? (?:exclu\w+|rul\w+ out|(?:uncommon|unusual|rare)(?:ly)?"
     r"|unlikely|contra-?indicated|unreasonable|unknown|worse|inferior|less|fewer|only|without|until|before)\b"
     r"|\bnon-?inferior\b"
@@ -71,8 +85,20 @@ AFFIRMS = re.compile(
 # What is lacking is said by an affirmation or by a denial.
 ABSENT = re.compile(r"\b(?:is|are|was|were)(?: \w+)? absent\b|缺如", re.IGNORECASE)
 ONLY = re.compile(r"\b(?:only|unless|until|except|outside|before)\b|只有|仅|除非|才|以外|之前", re.IGNORECASE)
+# What may be worded as a denial or as none: to stop is not to give, and avoiding a thing may be what helps.
+EITHER = re.compile(
+    r"\b(?:stop\w*|withh[eo]ld\w*|discontinu\w*|paus(?:e[sd]?|ing)|avoiding|(?:or|and) avoid\w*"
+    r")\b|停用|停药",
+    re.IGNORECASE,
+)
+LESS = re.compile(rf"^without\b.*\b(?:{AUXILIARY})\b", re.IGNORECASE)  # what goes on behind what something lacks
+ANSWERS = re.compile(r"^(?:yes|no)\b[,:;.]\s+", re.IGNORECASE)  # the answer before a statement denies nothing of it
+# What is told of a thing by the way, between commas.
+BY_THE_WAY = re.compile(
+    r",\s(?:(?:to|of|in|for|with|by|from)\s)?(?:which|who|whom|whose)\b[^,;.:]*,(?=\s\w)", re.IGNORECASE
+)
 APART = re.compile(  # what begins a clause of its own
-    rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not)\b)",
+    rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
     re.IGNORECASE,
 )
 PROVIDED = re.compile(r"\b\s+(?:when|if)\b.*", re.IGNORECASE)  # what a clause holds for: it may deny on its own
@@ -130,6 +156,7 @@ ABSOLUTE = re.compile(
     r"|总是|从不|一定|所有|必定|(?<!未)(?<!未得到)证实|根治",
     re.IGNORECASE,
 )
+EACH = re.compile(r"\b(?:each|every)\b", re.IGNORECASE)
 STOP = re.compile(r"(?<=[.!?])\s+")
 # An ICD-10 code, and the numbers of emergency services.
 UNCOUNTED = re.compile(
@@ -234,7 +261,7 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "", as
     """
     quotes = [c.quote for c in statement.citations]
     whole = MARKS.sub("", statement.text)
-    text = without_absence(whole)
+    text = ANSWERS.sub("", without_absence(whole))
     rest = _without(text, quotes)
     names = {t for e in evidence for t in _names(e)}
     wanted = set(tokens(UNCOUNTED.sub(" ", rest))) - frame_words(rest) - (JUDGING if told else frozenset())
@@ -256,7 +283,10 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "", as
         return Check(share, "negation", worded=True)
     if _other_medicine(rest, [*said, *(e.title for e in evidence)]):
         return Check(share, "medicine")
-    if {m[0].lower() for m in ABSOLUTE.finditer(rest)} - {m[0].lower() for m in ABSOLUTE.finditer(" ".join(said))}:
+    sure = " ".join(said)
+    if {m[0].lower() for m in ABSOLUTE.finditer(EACH.sub(" ", rest) if EACH.search(sure) else rest)} - {
+        m[0].lower() for m in ABSOLUTE.finditer(sure)
+    }:
         return Check(share, "strength")
     return Check(share, "")
 
@@ -294,11 +324,15 @@ def _strange(text: str, held: Sequence[str], asked: str) -> set[str]:
     One that the asker told is none, unless it takes the place of a held one: of the same unit, or of an unknown one,
     that the text leaves out.
     """
+    text = COUNTED_BACK.sub(" ", text)
     known, own = {n for s in held for n in numbers(s)}, measures(text)
+    known |= {ORDINALS[word] for s in held for word in re.findall(r"[a-z]+", s.lower()) if word in ORDINALS}
     given, told = [m for s in held for m in measures(s)], numbers(asked)
 
     def borne(m: Measure) -> bool:
         if any(g.unit == m.unit != "" and math.isclose(g.size, m.size) for g in given):
+            return True
+        if m.figure in told and MEETS.search(text):
             return True
         rivals = [g for g in given if g.unit == m.unit or not (g.unit and m.unit)]
         return m.figure in told and all(any(g.figure == o.figure for o in own) for g in rivals)
@@ -320,12 +354,13 @@ def _kinds(clause: str) -> frozenset[bool]:
     """Whether a clause denies: both where it holds under a condition alone, denies more than one thing, or tells of
     what is absent."""
     count = len(DENIAL.findall(AFFIRMS.sub(" ", PROVIDED.sub(" ", clause))))
-    return BOTH if count > 1 or ONLY.search(clause) or ABSENT.search(clause) else frozenset((count == 1,))
+    either = any(form.search(clause) for form in (ONLY, ABSENT, EITHER, LESS))
+    return BOTH if count > 1 or either else frozenset((count == 1,))
 
 
 def _words(clause: str) -> set[str]:
     """What a clause speaks of, its denial aside."""
-    return set(tokens(DENIAL.sub(" ", AFFIRMS.sub(" ", clause))))
+    return set(tokens(DENIAL.sub(" ", AFFIRMS.sub(" ", PROVIDED.sub(" ", clause)))))
 
 
 def _turned(text: str, quotes: Sequence[str], told: str = "", asked: str = "") -> bool:
@@ -367,10 +402,11 @@ def _pieces(text: str, *, apart: bool = False) -> list[tuple[str, frozenset[bool
 
     A clause that tells where or when, and one that goes on with the list of a denial, is of both kinds.
     """
-    clauses = [c for part in APART.split(text) for c in prose_clauses(part)]
+    clauses = [c for part in APART.split(BY_THE_WAY.sub("", text)) for c in prose_clauses(part)]
     out: list[tuple[str, frozenset[bool]]] = []
     for n, whole in enumerate(clauses):
-        topic = WHEN.search(whole) or (n + 1 < len(clauses) and WHERE.fullmatch(whole))
+        places = n + 1 < len(clauses) or NUMBER.search(whole)
+        topic = WHEN.search(whole) or (places and WHERE.fullmatch(whole))
         for clause in LACKING.split(whole) if apart else [whole]:
             goes_on = out and True in out[-1][1] and LISTED.fullmatch(clause)
             out.append((clause, BOTH if topic or goes_on else _kinds(clause)))

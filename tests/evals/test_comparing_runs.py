@@ -70,12 +70,10 @@ def test_only_what_lies_beyond_both_intervals_is_better_or_worse() -> None:
         ("trust.statements.unsupported_strictly", -1),
         ("trust.turns.cost", -1),
         ("trust.follow_up.percent_of_random", -1),
-        ("ica_rag_gate.ddxplus.percent_of_always", -1),
         ("false.local.cited", -1),
         ("library_questions.ood.cited", 1),
         ("d1.claims.reviews", 0),
         ("mirror.import.records_s", 1),  # records a second, no time
-        ("add.fulltext.documents_s", 1),
         ("ours_over_margin.ddxplus.aurc", 1),
     ],
 )

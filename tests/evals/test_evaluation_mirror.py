@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evals.bench.made_up import FIRST_PMID, Publications
+from evals.bench.mirror import as_xml, timed_import, times_in_process, times_over_http
 from evals.datasets.literature import LiteratureDocument
-from evals.tasks.mirror import timed_import, times_in_process, times_over_http, write_xml
 from prompts.errors import DataError
 from tools.mirror.engine import Mirror
 from tools.mirror.importing import import_files
@@ -20,8 +20,7 @@ DOCUMENTS = [
 
 
 def test_the_collection_as_xml_is_imported_and_timed(tmp_path: Path) -> None:
-    write_xml(DOCUMENTS, tmp_path / "all.xml")
-    done = timed_import(tmp_path / "m", [tmp_path / "all.xml"])
+    done = timed_import(tmp_path / "m", [as_xml(DOCUMENTS, tmp_path)])
     assert (done.report.records, done.report.unread) == (2, 0)
     assert done.rate == 2 / done.seconds
     assert done.memory_mb > 10

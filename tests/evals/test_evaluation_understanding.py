@@ -10,7 +10,8 @@ import pytest
 
 from agent.settings import Settings
 from evals.contract import TaskContext
-from evals.datasets.messages import KIND_OF, Message, Told, mild_conditions, read_questions, read_told
+from evals.datasets.messages import KIND_OF, Message, Told, mild_conditions, read_questions
+from evals.datasets.rows import read_jsonl
 from evals.tasks import understanding
 from evals.tasks.understanding import Marked, Note, emergency_figures, message_figures, question_figures
 from graphs.triage.contract import Kind, RedFlag, TriageDecision
@@ -58,7 +59,7 @@ def test_emergencies_are_counted_with_the_head_and_without() -> None:
 
 def test_rows_of_every_source_are_read(tmp_path: Path) -> None:
     rows = [{"text": "x", "label": "look_alike"}, {"text": "y", "emergency": True}]
-    assert [row.emergency for row in read_told(write(tmp_path / "e.jsonl", rows))] == [False, True]
+    assert [row.emergency for row in read_jsonl(write(tmp_path / "e.jsonl", rows), Told)] == [False, True]
     for name in ("question", "Question", "message"):
         assert read_questions(write(tmp_path / f"{name}.jsonl", [{name: "why?"}])) == ["why?"]
     conditions = {"a": {"condition_name": "Bad", "severity": 1}, "b": {"condition_name": "Cold", "severity": 5}}

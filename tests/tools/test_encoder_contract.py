@@ -14,7 +14,6 @@ from tools.embedding_cache import CachedEncoder
 from tools.encoders import (
     BATCH,
     Encoder,
-    Memory,
     MiniLMEncoder,
     Vectors,
     batches_by_length,
@@ -23,6 +22,7 @@ from tools.encoders import (
     verify_checksum,
 )
 from tools.encoders_on_disk import MedCPTEncoder, SentenceTransformerEncoder
+from tools.remembered import Remembered
 
 TEXTS = [
     "Croup is treated with a single dose of dexamethasone.",
@@ -74,8 +74,8 @@ def test_the_embedded_encoder_keeps_the_contract(encoder: Encoder) -> None:
 
 @pytest.mark.parametrize("bf16", [False, True])
 def test_what_the_embedded_encoder_remembers_is_what_it_computes(bf16: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.encoders.KEPT", 2)
-    monkeypatch.setattr("tools.encoders._memory", {False: Memory(), True: Memory()}.__getitem__)
+    memories = {kind: Remembered[bytes, Vectors](2, np.copy) for kind in (False, True)}
+    monkeypatch.setattr("tools.encoders._memory", memories.__getitem__)
     computed: list[str] = []
     compute = MiniLMEncoder._encode
     monkeypatch.setattr(MiniLMEncoder, "_encode", lambda self, texts: computed.extend(texts) or compute(self, texts))

@@ -399,7 +399,15 @@ def unread(case: str, graph: Graph, read: Reading) -> tuple[str, ...]:
         (c.start, c.text.strip())
         for n, c in enumerate(read.told)
         if best.get(n, 0.0) < COUNTED
-        and not (c.reading or c.other or c.past or c.normal or c.present is False or BARE_TEST.fullmatch(c.plain))
+        and not (
+            c.heading
+            or c.reading
+            or c.other
+            or c.past
+            or c.normal
+            or c.present is False
+            or BARE_TEST.fullmatch(c.plain)
+        )
         and not case[c.end :].lstrip().startswith((":", "："))  # a heading
         and not any(k.clause and c.text in k.clause for k in read.settled)
         and _seems_medical(c, faint.get(n, 0.0))

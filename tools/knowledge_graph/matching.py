@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,6 +19,7 @@ from tools.knowledge_graph.spoken import Spoken
 from tools.knowledge_graph.units import SPREADS, Unit, units_of
 from tools.knowledge_graph.wordings import Agreement, ChineseWordings, EnglishWordings, Kinds
 from tools.reading.features import features, meanings
+from tools.remembered import Remembered
 from tools.text import negation
 from tools.text.allergies import ALLERGIC
 from tools.text.body_sites import compatible, origin_and_destination, sites, tells_of_spreading
@@ -51,6 +50,12 @@ _LETTER = re.compile(r"\W*[A-Za-z]\W*")  # a side or a sex, which tells of no fi
 # ours: a pain of no place, which is none of a place: "no pain" denies no pain in the flank
 _BARE_PAIN = re.compile(
     r"\W*(?:(?:any|some|a|the|is|in|sharp|bad|severe|dull|burning|constant|mild|more|much) )*pain(?:s|ful)?\W*",
+    re.IGNORECASE,
+)
+# ours: how some part is, of no place, which tells of none: "sore" is no sore eye
+_BARE_QUALITY = re.compile(
+    r"\W*(?:(?:just|very|really|quite|so|a|bit|little|mildly|slightly|more|also|is|are|it(?:'s)?|that|looks?|feels?) )*"
+    r"(?:sore|stiff|tender|swollen|red|pink|numb|hot|warm|puffy|dull|thickened|tenderness)\W*",
     re.IGNORECASE,
 )
 _PAIN = re.compile(r"\b(?:pains?|\w*aches?|soreness|discomfort|cramps?)\b|[痛疼]", re.IGNORECASE)
@@ -209,6 +214,8 @@ class Matcher:
         allowed = self._fitting(unit.sites or clause.sites) * (persons & ~self._never & self._of_its_own(unit))
         if not (unit.sites or clause.sites) and _BARE_PAIN.fullmatch(unit.text):
             allowed = allowed * ~(self._pains & self._sited)
+        if not (unit.sites or clause.sites) and _BARE_QUALITY.fullmatch(unit.text):
+            allowed = allowed * ~self._sited
         days = told_days(unit.text)
         if days is not None:  # three days are not "more than two weeks"
             allowed = allowed * (self._least <= days)
@@ -303,8 +310,7 @@ class UnitReader:
         self._vectors = compiled.vectors
         self._compiled, self._english = compiled, _english(compiled)
         self._spoken = Spoken(compiled.graph.findings)
-        self._known: OrderedDict[Key, Agreement] = OrderedDict()
-        self._lock = threading.Lock()
+        self._known = Remembered[Key, Agreement](REMEMBERED)
 
     def worth_reading(self, unit: Unit, texts: Sequence[str]) -> bool:
         """Whether clauses read together may tell more than each alone: a wording has words of both.
@@ -319,16 +325,7 @@ class UnitReader:
     def read(self, units: Sequence[Unit]) -> list[Agreement]:
         """The agreement of each unit; its arrays are shared and must not be changed."""
         keys = [_key(u) for u in units]
-        with self._lock:
-            known = {k: self._known[k] for k in keys if k in self._known}
-        new = {k: u for k, u in zip(keys, units, strict=True) if k not in known}
-        known |= dict(zip(new, self._fresh(list(new.values())), strict=True))
-        with self._lock:
-            for key in keys:
-                self._known[key] = known[key]
-                self._known.move_to_end(key)
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
+        known = self._known.read(dict(zip(keys, units, strict=True)), self._fresh)
         return [known[k] for k in keys]
 
     def _fresh(self, units: Sequence[Unit]) -> list[Agreement]:

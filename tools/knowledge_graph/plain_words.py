@@ -94,7 +94,7 @@ class PlainWords:
             return self._words["undone"].search(text[: lack.start()]) is None
         if whole:
             return True
-        return False if self._lessens_nothing(text) and row.denied.search(text) else None
+        return False if row.denied.search(text) and self._lessens_nothing(text) else None
 
     def able(self, text: str) -> bool:
         """Whether a clause tells of what somebody is able to do."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tools.text.body_sites import tells_of_spreading
-from tools.text.clauses import Clause, tells_of_none
+from tools.text.clauses import Clause, only_examined, tells_of_none
 from tools.text.demographics import after_subject, only_age
 from tools.text.language import language_of
 from tools.text.negation import UNCHANGED, is_deficit, is_negative_phrase
@@ -30,10 +30,11 @@ BARE_TEST = re.compile(
     r"\W*(?:(?:body )?weight|height|weighs)\W+(?:is )?(?:about )?\d+(?:\.\d+)?\W*"
     r"(?:kg|kgs|kilos?|kilograms?|lbs?|pounds|stone|st|cm|m|metres)?\W*|"
     r"\W*(?:(?:the|his|her|my|an?|repeat|urgent)\W+)*"
-    r"(?:CT|MRI?|MRA|CTPA|CXR|(?:chest )?X-?rays?|ultrasound|USS?|"
+    r"(?:CT|MRI?|MRA|CTPA|CXR|XR|TVS|KUB|dip|spinal fluid|(?:chest )?X-?rays?|ultrasound|USS?|"
     r"scans?|ECG|EKG|electrocardiogram|echo(?:cardiogram)?|EEG|bloods?(?: tests?)?|FBC|LFTs?|urine(?: dip)?|dipstick|"
     r"lumbar puncture|CSF|endoscopy|colonoscopy|biopsy|O/E|on examination)"
-    r"(?:\W+(?:scan|of|the|head|brain|chest|abdo\w*|pelvi[sc]|spine|neck|heart|legs?|knee|hip))*\W*",
+    r"(?:\W+(?:scan|of|the|head|brain|chest|abdo\w*|pelvi[sc]|spine|neck|heart|legs?|knee|hip|"
+    r"kidneys|X-ray))*\W*",
     re.IGNORECASE,
 )
 # ours: a part and what it is, and what else it is: "his left calf is swollen", "warm"
@@ -45,6 +46,12 @@ _LOCAL = re.compile(
     r"(?:hot|warm|red|swollen|tender|sore|painful|puffy|stiff|itchy|numb|throbbing|burning)\b",
     re.IGNORECASE,
 )
+# ours: a quality and its part, and a part that shares it: "dry eyes and mouth for a year"
+_QUALITY = re.compile(
+    r"\b(?P<how>dry|swollen|painful|sore|itchy|stiff|red|numb|tender|burning|cold|weak|bleeding|puffy)\s+[a-z]+\W*$",
+    re.IGNORECASE,
+)
+_SHARES = re.compile(r"^\W*(?:(?:my|his|her|the) )?(?P<part>[a-z]+)(?: (?:for|since|over) .*)?$", re.IGNORECASE)
 _NAMES_TOPIC = re.compile(r"^\W*(?:the|this|my) (\w+)\b.* \1$")  # read with the topic's last word behind it
 _ONLY_WHERE = re.compile(r"^\W*(?:in |on |at )?(?:my|the|his|her|both|left|right)(?: \w+){1,3}$", re.IGNORECASE)
 SPREADS = " spreads to the "  # ours: between a topic and such a part
@@ -104,14 +111,19 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
             out.append(Unit(i, f"{topic}{SPREADS}{part['part']}", (i,), JOINED))
             continue
         spread_in = clause.sentence if clause.present and tells_of_spreading(clause.plain) else -1
-        if only_age(clause.plain) or tells_of_none(clause.text) or BARE_TEST.fullmatch(clause.plain):
+        if clause.heading or only_age(clause.plain) or tells_of_none(clause.text) or BARE_TEST.fullmatch(clause.plain):
+            continue
+        if clause.normal and clause.plain == clause.told:  # "nothing abnormal", of what is not said
             continue
         denied = clause.present is False
         vague = topic != "" and _CHANGES.match(clause.plain) is not None
-        said = after_subject(_of_part(clauses, i) or clause.plain)
+        shared = _shared(clauses, i)
+        said = after_subject(_of_part(clauses, i) or shared or clause.plain)
         weight = ALONE if vague else 1.0
-        out.append(Unit(i, said, (i,), weight, negative=_negative(clause), denied=denied, distant=vague))
-        if denied and clause.told != clause.plain and not UNCHANGED.match(clause.told):
+        if shared or not only_examined(clause):
+            out.append(Unit(i, said, (i,), weight, negative=_negative(clause), denied=denied, distant=vague))
+        lacks_none = is_deficit(" ".join(clause.plain.split()[:2]))  # "no loss of consciousness" tells of no lack
+        if denied and clause.told != clause.plain and not (lacks_none or UNCHANGED.match(clause.told)):
             out.append(Unit(i, clause.told, (i,), negated=True, negative=True, bare=clause.plain))
         out += _joined(clauses, i)
         named = _topic(clause)
@@ -120,6 +132,15 @@ def units_of(clauses: Sequence[Clause]) -> list[Unit]:
         if named:
             topic, where, told_in = named, clause.sites, clause.sentence
     return out
+
+
+def _shared(clauses: Sequence[Clause], i: int) -> str:
+    """A part with the quality that it shares with the part before it; "" where it shares none."""
+    before, here = clauses[i - 1] if i else None, clauses[i]
+    if before is None or not (before.present and here.present and here.sites) or before.sentence != here.sentence:
+        return ""
+    how, part = _QUALITY.search(before.plain), _SHARES.match(here.plain)
+    return f"{how['how']} {part['part']}" if how and part else ""
 
 
 def _of_part(clauses: Sequence[Clause], i: int) -> str:

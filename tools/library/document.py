@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from prompts.errors import InputError
 from tools.contract import Notice, Severity
 from tools.encoders import Encoder
-from tools.evidence import Evidence, EvidenceId, Found, Frozen, Origin, Status
+from tools.evidence import Evidence, EvidenceId, Found, Frozen, Origin, Status, facts_of
 from tools.library.monograph import COLLECTION, Monograph, QuestionSpan, Section, locate
 from tools.notices import noted
 from tools.text.sentences import Span, sentences
@@ -99,21 +99,12 @@ class Document(Frozen):
         return Evidence(
             id=self.span_id(start, end),
             text=self.text[start:end],
-            title=self.title,
             kind=KIND if self.is_starter else self.kind,
             origin=Origin.RETRIEVED,
-            publication_types=self.publication_types,
-            level=self.level,
-            status=self.status,
-            date=self.date or None,
-            review_by=self.review_by or None,
             section=self.section_at(start),
-            language=self.language,
-            source=self.source or None,
-            licence=self.licence or None,
-            reference=self.reference,
             neighbours=self._neighbours(start, end),
             found=tuple(found),
+            **facts_of(self),
         )
 
     def past_review(self, today: dt.date) -> bool:

@@ -55,24 +55,9 @@ def document_of(
     questions: tuple[LibraryQuestion, ...] = (),
 ) -> Document:
     """A record as a document with these windows."""
-    return Document(
-        id=record.id,
-        title=record.title,
-        text=record.text,
-        kind=record.kind,
-        language=record.language,
-        date=record.date,
-        review_by=record.review_by,
-        sections=sections,
-        windows=windows,
-        questions=questions,
-        status=record.status,
-        publication_types=record.publication_types,
-        stated_level=record.level,
-        source=record.source,
-        licence=record.licence,
-        reference=record.reference,
-    )
+    own = {"sections": sections, "windows": windows, "questions": questions, "stated_level": record.level}
+    told = {name: getattr(record, name) for name in Record.model_fields if name in Document.model_fields}
+    return Document(**told | own)
 
 
 def fingerprint(record: Record) -> str:

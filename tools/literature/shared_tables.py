@@ -12,6 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -148,7 +149,7 @@ class PostgresTables:
     def ask(self, *statements: Statement) -> Rows:
         """The rows of the last statement; raises ServiceError where the server does not answer, or refuses."""
         with self._lock:
-            psycopg = _driver()
+            (psycopg,) = postgres_packages("psycopg")
             try:
                 connection = self._open(psycopg)
                 with connection.transaction():
@@ -207,11 +208,11 @@ def _written(sql: str, values: Mapping[str, Any], words: Mapping[str, str]) -> S
     return VALUE.sub(lambda m: marks[m[1]], sql).format_map(words), single
 
 
-def _driver() -> Any:
+def postgres_packages(*names: str) -> list[Any]:
+    """Modules that PostgreSQL needs; raises InputError where one is not installed."""
     try:
-        import psycopg
+        return [import_module(name) for name in names]
     except ImportError as error:
         raise InputError(
             f"PostgreSQL needs a package that is not installed: {error.name}.", "Run: pip install 'anamnesis[postgres]'"
         ) from error
-    return psycopg

@@ -33,14 +33,18 @@ class Suspect(NamedTuple):
 
 
 def asks_of_blame(question: str, case: str = "") -> bool:
-    """Whether a question asks if what a patient has comes from his medicines: from those that he takes, or one that it
-    names."""
-    words, asked = _words(), asked_of(question)
+    """Whether a question asks if what a patient has comes from his medicines: from those that he takes, one that it
+    names, or one that was begun or stopped before it came."""
+    words, asked, told = _words(), asked_of(question), f"{case}\n{question}"
     if not any(is_question(part) for part in parts(question)):
         return False
-    if words["medicines"].search(asked):
-        return bool(_taken(f"{case}\n{question}"))
-    return bool(words["blames"].search(asked)) and bool(_taken(f"{case}\n{question}"))
+    normal = asks_if_usual(question) and words["since"].search(told)
+    return bool((words["medicines"].search(asked) or words["blames"].search(asked) or normal) and _taken(told))
+
+
+def asks_if_usual(question: str) -> bool:
+    """Whether a question asks if what is told is normal: to that neither yes nor no is a harmless answer."""
+    return any(is_question(part) and _words()["normal"].search(part) for part in parts(question))
 
 
 def suspects(question: str, case: str, states: States) -> tuple[Suspect, ...]:
@@ -50,12 +54,16 @@ def suspects(question: str, case: str, states: States) -> tuple[Suspect, ...]:
     own = {m.generic for m in named_in(asked)}
     taken = [m for m in _taken(told) if not own or m.generic in own]
     complaint = " ".join(p for p in parts(told) if p.strip() not in asked) if not own else told
-    wanted = states(_nameless(complaint))
+    wanted, stopped = states(_nameless(complaint)), _words()["stopped"].search(told) is not None
     found: list[tuple[int, Suspect]] = []
     for medicine in taken:
         record = record_of(medicine)
         if record is not None:
-            found += [(n, Suspect(slug(record.name), says)) for n, says in [_telling(record, wanted, states)] if n]
+            found += [
+                (n, Suspect(slug(record.name), says))
+                for n, says in [_telling(record, wanted, states, stopped=stopped)]
+                if n
+            ]
     ordered = sorted(found, key=lambda one: -one[0])
     return tuple(dict.fromkeys(suspect for _, suspect in ordered))[:MOST]
 
@@ -67,17 +75,23 @@ def _nameless(text: str) -> str:
     return text
 
 
-def _telling(record: Record, wanted: frozenset[str], states: States) -> tuple[int, str]:
-    """The side effect's sentence that states most of what is wanted, and how much."""
-    each = [(len(states(_nameless(says)) & wanted), says) for says in record.side_effects]
+def _telling(record: Record, wanted: frozenset[str], states: States, *, stopped: bool) -> tuple[int, str]:
+    """The side effect's sentence that states most of what is wanted, and how much; of a medicine that was stopped what
+    comes of that stands for one finding more."""
+    of_stopping = [says for says in record.taking if stopped and _words()["stopping"].search(says)]
+    each = [
+        (len(states(_nameless(says)) & wanted) + (says in of_stopping), says)
+        for says in (*of_stopping, *record.side_effects)
+    ]
     return max(each, key=lambda one: one[0])
 
 
 def _taken(told: str) -> list[Medicine]:
-    """The medicines that a text tells as taken, each once."""
+    """The medicines that a text tells as taken, or as stopped before what it complains of, each once."""
     allergies = {c.named.lower() for c in constraints_in(told) if c.why == "allergy"}
     named = {m.generic: m for m in named_in(told) if m.generic and m.written.lower() not in allergies}
-    return [m for m in named.values() if is_taken(told, m)]
+    stopped = asks_if_usual(told) and _words()["stopped"].search(told)
+    return [m for m in named.values() if stopped or is_taken(told, m)]
 
 
 @lru_cache(maxsize=1)

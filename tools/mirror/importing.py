@@ -8,12 +8,10 @@ alone. What is read is understood in other processes; only this one writes.
 from __future__ import annotations
 
 import gc
-import gzip
 import json
 import os
 import re
 import sqlite3
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -47,7 +45,7 @@ from tools.mirror.stored import pack_record, pack_xml, read_article, record_of
 from tools.mirror.writer import Deletion, Writer, writing
 from tools.mirror.xml_stream import ANEW, elements
 from tools.readers.contract import Problem
-from tools.readers.files import PACKED, open_bytes
+from tools.readers.files import open_bytes, read_faults
 from tools.readers.normal import iso_date
 
 # A batch of steps made a segment: the part of an import that runs in other processes.
@@ -88,13 +86,8 @@ def steps(path: Path, format: Format) -> Iterator[Step]:
         yield from _pubmed(path)
         return
     cut = _lines if format is Format.JSON_LINES else _blocks
-    try:
-        with open_bytes(path) as file:
-            yield from (Step("record", data, number) for number, data in cut(file))
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise DataError(f"{path.name} is a damaged packed file, or cut off.", PACKED) from error
-    except OSError as error:
-        raise DataError(f"{path.name} cannot be read: {error.strerror or error}.", ANEW) from error
+    with read_faults(path.name), open_bytes(path) as file:
+        yield from (Step("record", data, number) for number, data in cut(file))
 
 
 def understand(step: Step, format: Format) -> Read | Problem:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
-import zlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -15,7 +13,7 @@ from prompts.errors import DataError, InputError
 from tools.mirror.mesh import ROOT as MESH_ROOT
 from tools.mirror.xml_stream import root_of
 from tools.readers import files
-from tools.readers.files import PACKED, open_bytes
+from tools.readers.files import open_bytes, read_faults
 
 ALL_VERSIONS = 2**31  # more than any PMID has
 
@@ -54,13 +52,8 @@ def format_of(path: Path) -> Format:
         files.check(path)
     except DataError as error:
         raise DataError(f"{path.name}: {error.what}", error.advice) from error
-    try:
-        with open_bytes(path) as file:
-            head = file.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise DataError(f"{path.name} is a damaged packed file, or cut off.", PACKED) from error
-    except OSError as error:
-        raise DataError(f"{path.name} cannot be read: {error.strerror or error}.", "Check the disk.") from error
+    with read_faults(path.name), open_bytes(path) as file:
+        head = file.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
     if head[:1] == b"<":
         root = root_of(path)
         if root in (*RECORD_ROOTS, MESH_ROOT):
@@ -80,15 +73,13 @@ def checked_sha256(path: Path) -> str:
         DataError: the file is not the one that the md5 names, or cannot be read.
     """
     sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
-    try:
+    with read_faults(path.name):
         with path.open("rb") as file:
             while block := file.read(BLOCK):
                 sha256.update(block)
                 md5.update(block)
         beside = path.with_name(f"{path.name}.md5")
         told = MD5.search(beside.read_text(encoding="ascii", errors="replace")) if beside.is_file() else None
-    except OSError as error:
-        raise DataError(f"{path.name} cannot be read: {error.strerror or error}.", "Check the disk.") from error
     if beside.is_file() and (told is None or told[0].lower() != md5.hexdigest()):
         raise DataError(f"{path.name} is not what {beside.name} says.", "Fetch the file and its .md5 anew.")
     return sha256.hexdigest()

@@ -6,14 +6,12 @@ how much a document may grow by entities; a file that declares an entity is refu
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from prompts.errors import DataError
-from tools.readers.files import PACKED, Metered, open_bytes
+from tools.readers.files import Metered, open_bytes, read_faults
 
 ANEW = "Fetch the file anew and import it again; what was read before this place is kept."
 ENTITIES = "The XML declares entities, which are not expanded."
@@ -28,16 +26,12 @@ def elements(path: Path, tags: Sequence[str]) -> Iterator[Any]:
     from lxml.etree import LxmlError, XMLSyntaxError
 
     try:
-        with open_bytes(path) as file:
+        with read_faults(path.name), open_bytes(path) as file:
             yield from _elements(file, tags)
     except XMLSyntaxError as error:
         raise DataError(f"{path.name} is damaged or cut off: {str(error)[:120]}.", ANEW) from error
     except LxmlError as error:
         raise DataError(f"{path.name} cannot be read: {str(error)[:120]}.", ANEW) from error
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise DataError(f"{path.name} is a damaged packed file, or cut off.", PACKED) from error
-    except OSError as error:
-        raise DataError(f"{path.name} cannot be read: {error.strerror or error}.", "Check the disk.") from error
 
 
 def root_of(path: Path) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
@@ -14,13 +12,14 @@ from numpy.typing import NDArray
 from prompts.errors import InputError
 from tools.contract import ToolContext, unique
 from tools.encoders import Encoder, Vectors
-from tools.evidence import Evidence, Found, Origin, content_key
+from tools.evidence import Evidence, Found, Origin, content_key, facts_of
 from tools.passages.batched_bm25 import BatchedBM25, Hits, best_rows
 from tools.passages.continuity import leans_back, leans_on_next
 from tools.passages.contract import ROOM, Passage, StoredDocument, Strategy, context_of
 from tools.passages.lexical import coverage, inverse_frequency
 from tools.passages.search import Ranked, Row, best_similarities, is_relevant, query_words
 from tools.passages.units import packed, sections, sentence_units
+from tools.remembered import Remembered
 from tools.text.tokens import tokens
 
 STREAM = "chunk_count"
@@ -65,8 +64,7 @@ class CountedReader:
     ) -> None:
         self._encoder, self._settings, self._guard = encoder, settings or ChunkCountSettings(), guard
         self._strategy, self._cross = strategy, reader
-        self._lock = threading.Lock()
-        self._indexes: OrderedDict[str, ChunkIndex] = OrderedDict()
+        self._indexes = Remembered[str, ChunkIndex](KEPT)
 
     def read(
         self, query: str, units: Sequence[Labelled], documents: Sequence[StoredDocument], limit: int, room: int
@@ -91,17 +89,9 @@ class CountedReader:
 
     def _index(self, documents: Sequence[StoredDocument]) -> ChunkIndex:
         key = content_key("\n".join(sorted(content_key(f"{d.id}\n{d.title}\n{d.text}") for d in documents)))
-        with self._lock:
-            if key in self._indexes:
-                self._indexes.move_to_end(key)
-                return self._indexes[key]
         length = None if self._strategy == "whole_documents" else LENGTH
-        index = ChunkIndex.of(documents, self._encoder, length)
-        with self._lock:
-            self._indexes[key] = index
-            while len(self._indexes) > KEPT:
-                self._indexes.popitem(last=False)
-        return index
+        made = self._indexes.read({key: documents}, lambda new: [ChunkIndex.of(d, self._encoder, length) for d in new])
+        return made[key]
 
     def _read_with(self, query: str, texts: Sequence[str]) -> list[float]:
         """How well each chunk fits the whole case."""
@@ -227,21 +217,12 @@ def passage_evidence(document: StoredDocument, passage: Passage, found: tuple[Fo
     return Evidence(
         id=passage.id(document.id),
         text=document.text[passage.start : passage.end],
-        title=document.title,
         kind="passage",
         origin=Origin.RETRIEVED,
-        publication_types=document.publication_types,
-        level=document.level,
-        status=document.status,
-        date=document.date,
-        review_by=document.review_by,
         section=passage.section,
-        language=document.language,
-        source=document.source,
-        licence=document.licence,
-        reference=document.reference,
         neighbours=passage.neighbours,
         found=found,
+        **facts_of(document),
     )
 
 
@@ -368,13 +349,10 @@ class ChunkIndex:
         counted = self._count(self._hits(wanted, chosen), chosen, reader)
         return ChunkCounted(counted, tuple(wanted), not queries)
 
-    def query_tokens(self, queries: Sequence[str]) -> list[list[str]]:
-        """The tokens of each query, abbreviations written out beside them (ours: they hamper the search)."""
-        return [query_words(query) for query in queries]
-
     def _hits(self, queries: Sequence[str], chosen: ChunkCountSettings) -> Hits:
         if chosen.by == "bm25":
-            return best_rows(self.bm25.scores(self.query_tokens(queries)), chosen.top_chunks)
+            asked = [query_words(query) for query in queries]  # ours: abbreviations, which hamper it, are written out
+            return best_rows(self.bm25.scores(asked), chosen.top_chunks)
         if self._encoder is None:
             raise InputError("The dense variant needs an encoder.", "Give one, or search by bm25.")
         if self._vectors is None:

@@ -13,7 +13,7 @@ from prompts.errors import DataError, ToolError
 from prompts.tool_arguments import RetrievePassages as Arguments
 from prompts.tool_arguments import description
 from tools.contract import Notice, Outcome, Severity, ToolArtifact, ToolContext, unique
-from tools.evidence import Evidence, EvidenceId, Origin
+from tools.evidence import Evidence, EvidenceId, Origin, facts_of
 from tools.files import REBUILD
 from tools.messages import messages
 from tools.notices import noted
@@ -229,22 +229,7 @@ def document_of(pieces: Sequence[Evidence]) -> StoredDocument | None:
     first = parts[0][2]
     if len(parts) == 1 and parts[0][0] == 0:
         passages = []
-    return StoredDocument(
-        id=first.document_id,
-        title=first.title,
-        text=text,
-        kind=first.kind,
-        language=first.language,
-        date=first.date,
-        review_by=first.review_by,
-        publication_types=first.publication_types,
-        level=first.level,
-        status=first.status,
-        source=first.source,
-        licence=first.licence,
-        reference=first.reference,
-        passages=tuple(passages),
-    )
+    return StoredDocument(id=first.document_id, text=text, kind=first.kind, passages=tuple(passages), **facts_of(first))
 
 
 def _notices(documents: Sequence[StoredDocument], read: _Reading, language: str) -> list[Notice]:

@@ -16,7 +16,7 @@ from tools.library.contract import QuestionHit, SearchableLibrary
 from tools.library.document import Document, LibraryQuestion
 from tools.library.monograph import COLLECTION, Section, paragraphs
 from tools.medicines.answering import answer_of
-from tools.medicines.blame import States, asks_of_blame, suspects
+from tools.medicines.blame import States, asks_if_usual, asks_of_blame, suspects
 from tools.medicines.checks import Answer, asks_of_studies, check, known_of, record_of
 from tools.medicines.constraints import asked_of
 from tools.medicines.names import medicines_in
@@ -207,7 +207,8 @@ class MedicineQuestions:
             told: what is told of the patient beside the question.
         """
         if self._states is not None and self.blames(question, told):
-            answer: Answer = "yes" if is_closed(asked_of(question)) else ""
+            closed = is_closed(asked_of(question)) and not asks_if_usual(question)
+            answer: Answer = "yes" if closed else ""
             blamed = [self._hit(s.page, "side effects", s.says, answer) for s in suspects(question, told, self._states)]
             return [hit for hit in blamed if hit is not None]
         found = check(question, told)

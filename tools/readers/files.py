@@ -129,14 +129,14 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 @contextlib.contextmanager
-def read_faults() -> Iterator[None]:
+def read_faults(name: str = "The file") -> Iterator[None]:
     """Inside, what the disk or the packing of a file does to its reading is a DataError."""
     try:
         yield
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise DataError("The packed file is damaged or cut off.", PACKED) from error
+        raise DataError(f"{name}, which is packed, is damaged or cut off.", PACKED) from error
     except OSError as error:
-        raise DataError(f"The file cannot be read: {error.strerror or error}.", "Check the disk.") from error
+        raise DataError(f"{name} cannot be read: {error.strerror or error}.", "Check the disk.") from error
 
 
 def is_packed(path: Path) -> bool:

@@ -8,8 +8,6 @@ none of the sentences answers. Trained by `anamnesis dev reader answers` (`evals
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 from tools.encoders import Vectors
 from tools.passages.lexical import coverage, inverse_frequency
 from tools.reading.features import layers
+from tools.remembered import Remembered
 from tools.text.tokens import tokens
 from tools.weights import stored
 
@@ -42,8 +41,7 @@ FAINT = 1e-4  # ours: added to a probability before its logarithm is taken
 LAST = slice(-384, None)  # of the layers' states, those that tell the meaning
 REMEMBERED = 4_096  # ours: sentences whose states are kept, 19 MB
 
-_lock = threading.Lock()
-_known: OrderedDict[str, NDArray[np.float16]] = OrderedDict()
+_known = Remembered[str, NDArray[np.float16]](2 * REMEMBERED)
 
 
 class Told(NamedTuple):
@@ -128,17 +126,7 @@ def nearness(question: str, told: Sequence[Told]) -> NDArray[np.float32]:
 
 def states(texts: Sequence[str]) -> Vectors:
     """Array (texts, 1152): the encoder's states of texts. The last ones are remembered."""
-    wanted = dict.fromkeys(texts)
-    with _lock:
-        known = {text: _known[text] for text in wanted if text in _known}
-    new = [text for text in wanted if text not in known]
-    if new:
-        known |= zip(new, layers(new).astype(np.float16), strict=True)
-    with _lock:
-        for text in new:
-            _known[text] = known[text]
-        while len(_known) > 2 * REMEMBERED:
-            _known.popitem(last=False)
+    known = _known.read({text: text for text in texts}, lambda new: layers(new).astype(np.float16))
     return np.stack([known[text] for text in texts]).astype(np.float32)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.reading.features import features
+from tools.text.body_sites import is_only_a_part
 from tools.text.clauses import Clause, patient_in
 from tools.text.negation import is_other_person, says_no
 from tools.text.sentences import Span, sentences
@@ -88,7 +89,7 @@ def asserted(text: str, told: Sequence[Clause]) -> list[Clause]:
 
 def _taken(clause: Clause, chance: dict[Assertion, float], patient: str) -> Clause:
     """``patient``: the word by which the teller names the patient; of my daughter, nobody else but a third is meant."""
-    if clause.allergy:
+    if clause.allergy or clause.heading or is_only_a_part(clause.text):
         return clause
     past = chance[Assertion.PAST] >= (UNLIKELY if clause.past else TURNED)
     other = chance[Assertion.OTHER] >= (UNLIKELY if clause.other else TURNED)

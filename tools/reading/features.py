@@ -7,11 +7,9 @@ hardly knows) and misspellings.
 from __future__ import annotations
 
 import re
-import threading
 import zlib
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.encoders import MiniLMEncoder, Pieces, Vectors
+from tools.remembered import Remembered
 from tools.text.language import language_of
 
 LAYERS = (2, 4, 6)  # ours
@@ -34,16 +33,15 @@ REMEMBERED = 1024  # ours: texts; at most 30 MB
 WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]+|\d+|[^\w\s]")
 
 
-_lock = threading.Lock()
-_known: OrderedDict[str, Features] = OrderedDict()
-
-
 class Features(NamedTuple):
     """The encoder's part, (DENSE,), and the buckets of the n-grams with their values."""
 
     dense: NDArray[np.float32]
     buckets: NDArray[np.int32]
     values: NDArray[np.float32]
+
+
+_known = Remembered[str, Features](REMEMBERED)
 
 
 def features(texts: Sequence[str], *, of_long: bool = False) -> list[Features]:
@@ -53,16 +51,7 @@ def features(texts: Sequence[str], *, of_long: bool = False) -> list[Features]:
     """
     cut = [_cut(text) for text in texts]
     quick = of_long or len(texts) >= MANY or any(map(is_cut, texts))
-    wanted = dict.fromkeys(cut)
-    with _lock:
-        known = {text: _known[text] for text in wanted if text in _known}
-    new = [text for text in wanted if text not in known]
-    known |= dict(zip(new, _read(new, quick=quick), strict=True))
-    with _lock:
-        for text in new[-REMEMBERED:]:
-            _known[text] = known[text]
-        while len(_known) > REMEMBERED:
-            _known.popitem(last=False)
+    known = _known.read({text: text for text in cut}, partial(_read, quick=quick))
     return [known[text] for text in cut]
 
 

@@ -240,13 +240,13 @@ def beside(text: str, of_case: bool) -> Vectors:
     return np.concatenate([medical(text), np.array(rest, dtype=np.float32)])
 
 
-def emergency_in(text: str, *, alone: bool = True, beside: float = 0.0) -> Heard | None:
+def emergency_in(text: str, *, alone: bool = True, beside: float = 0.0, plainly: bool = False) -> Heard | None:
     """The emergency that a text surely enough tells of, whatever it asks besides; None when it tells of none.
 
     It is read as written, with misspelt words put right, and without what is beside the point: what is said besides may
     add an emergency and takes none away. ``alone``: nothing was said before; a message within a conversation, a few
     words, and a question must tell of it plainly. ``beside``: log-odds that something else adds to a text that asks
-    nothing.
+    nothing. ``plainly``: it must, whatever the text is.
     """
     text = max((text, corrected(text)[0], PERSON_ZH.sub("", text) or text), key=emergency_chance)
     chance, model = emergency_chance(text), heads()
@@ -256,10 +256,13 @@ def emergency_in(text: str, *, alone: bool = True, beside: float = 0.0) -> Heard
     told = " ".join(part for part in parts(text) if not is_question(part))
     asks = not told and sorted_as(text).of(Sort.QUESTION, Sort.PATIENT_QUESTION) >= 0.5
     raised = chance if asks or not beside else float(1 / (1 + (1 / chance - 1) * np.exp(-beside)))
-    if raised < (PLAINLY if asks else model.emergency[is_long(text)]):
+    plainly = plainly or asks
+    if raised < (PLAINLY if plainly else model.emergency[is_long(text)]):
         point = to_the_point(text)
         some = [(t, PLAINLY) for t in (told, *CLAUSE_ZH.split(text)[:MOST_CLAUSES], *_without_one(text)) if t]
-        some += [(point, model.emergency[is_long(point)])] if len(WORDS.findall(point)) >= FEWEST and not asks else []
+        some += (
+            [(point, model.emergency[is_long(point)])] if len(WORDS.findall(point)) >= FEWEST and not plainly else []
+        )
         chance, text = max(((c, t) for t, least in some if (c := emergency_chance(t)) >= least), default=(0.0, ""))
         if not text:
             return None

@@ -54,6 +54,13 @@ OF_NUMBERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(\d{1,2})/12\b"), r"\1 months"),
     (re.compile(r"(?<=\d)\s*(?:hrs?|h)\b(?!/)"), " hours"),
     (re.compile(r"(?<=\d)\s*mins?\b"), " minutes"),
+    (
+        re.compile(
+            r"\b(?:(?:ex[- ]?)?prem(?:ature)?|ex|born|delivered|del)[ -](?:at )?((?:2[2-9]|3[0-6])(?:\+\d)?)/40\b"
+        ),
+        r"born premature at \1 weeks",
+    ),
+    (re.compile(r"\b(?:term|born|delivered|del)[ -](?:at )?(3[7-9]|4[0-2])(?:\+\d)?/40\b"), r"born at \1 weeks"),
     (re.compile(r"\b([4-9]|[12]\d|3\d|4[0-2])(?:\+\d)?/40\b"), r"\1 weeks pregnant"),
     (re.compile(r"\b(\d{1,3})/60\b"), r"\1 minutes"),
     (re.compile(r"\b(\d{1,2})/24\b(?!/)"), r"\1 hours"),
@@ -66,7 +73,35 @@ OF_NUMBERS: tuple[tuple[re.Pattern[str], str], ...] = (
 IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"\b[Ll](?= {_BODY}\b)|\bL(?=-{_BODY})"), "left"),
     (re.compile(rf"\b[Rr](?= {_BODY}\b)|\bR(?=-{_BODY})"), "right"),
-    (re.compile(r"\b(?:abdo(?:men)?|tummy|belly) (?:is |was )?soft\b(?=\W*$)", re.IGNORECASE), "no peritonism"),
+    (
+        re.compile(r"\b(?:abdo(?:men)?|tummy|belly)\W{1,3}(?:is |was )?soft\b(?=\W*$)", re.IGNORECASE),
+        "peritonism normal",
+    ),
+    # ours: what is examined and found as it should be, in notes
+    (re.compile(r"\b[Pp]ower (?:(?:is |full |all )*(?:[LR] |UL |LL )?5/5\b(?! \w)|full\b)"), "power normal"),
+    (re.compile(r"\b(?:moving|moves) all (?:4|four) limbs\b(?! (?:but|less|weak))", re.IGNORECASE), "power normal"),
+    (
+        re.compile(
+            r"\b([Tt]one|[Pp]ower|[Ss]ensation|[Rr]eflexes|[Oo]bs|[Bb]loods|FBC|U&?Es?|LFTs?|TFTs?|ECG|CXR|HS|JVP|LT|PP|"
+            r"[Pp]ulses|[Pp]upils|[Ss]peech|[Gg]ait|[Ff]undi)(?: =)? (?:N|NR)\b"
+        ),
+        r"\1 normal",
+    ),
+    (
+        re.compile(r"\bHS (?:I ?\+ ?II|1 ?\+ ?2|S?1 ?,? ?S?2)(?: ?\+ ?(?:0|nil|no added))?(?=\W|$)"),
+        "heart sounds normal",
+    ),
+    (re.compile(r"^\W*S ?NT\b"), "abdominal tenderness normal"),
+    (re.compile(r"\bS?NT(?:ND)?\b"), "tenderness normal"),
+    (re.compile(r"\bFROM\b"), "full range of movement normal"),
+    (re.compile(r"\bPEA?RR?LA?\b"), "pupils normal"),
+    # ours: single letters that are a whole item of a list
+    (re.compile(r"^(\W*(?:(?i:no|nil|not|denies|with|assoc(?:iated)?|and)\W+)*)N(?=\W*$)"), r"\1nausea"),
+    (re.compile(r"^(\W*(?:(?i:no|nil|not|denies|with|assoc(?:iated)?|and)\W+)*)V(?=(?: ?x ?\d+)?\W*$)"), r"\1vomiting"),
+    (
+        re.compile(r"^(\W*(?:(?i:no|nil|not|denies|with|assoc(?:iated)?|and)\W+)*)D(?=(?: ?x ?\d+)?\W*$)"),
+        r"\1diarrhoea",
+    ),
     (re.compile(r"\bLt\b"), "left"),
     (re.compile(r"\bRt\b"), "right"),
     (re.compile(r"\b(?:on|in|breathing)\s+RA\b|(?<=%) ?RA\b"), " on air"),
@@ -98,6 +133,7 @@ IN_CONTEXT: tuple[tuple[re.Pattern[str], str], ...] = (
         "healthy",
     ),
     (re.compile(r"\bPE(?=:)"), "physical examination"),
+    (re.compile(r"(?<=\w)\s*(?:→|->)\s*(?=\w)"), " spreading to "),
     (re.compile(r"↑\s*"), "raised "),
     (re.compile(r"↓\s*"), "low "),
     (re.compile(r"(?<![\w?])\+ve\b"), "positive"),
@@ -122,6 +158,11 @@ def expand(text: str, context: str = "") -> str:
     meanings = _meanings(context or text)
     text = _WORD.sub(lambda m: meanings[m[0]], text)
     return _HAN.sub(lambda m: CHINESE[m[0]], text)
+
+
+def is_short_form(word: str) -> bool:
+    """Whether a word, as written in notes, stands in the tables (``c/o``, ``N/V``)."""
+    return word in SENSES or word in CAPITALS or word.lower() in ANY_CASE
 
 
 class _Meanings(dict[str, str]):

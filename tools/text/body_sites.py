@@ -82,7 +82,7 @@ _ONLY_A_PART = re.compile(
     + "|".join(
         w for words in WORDS.values() for w in words if not re.search(r"ache|pain|vision|voice|swallow|ial\b|al\b", w)
     )
-    + r")(?:['’]s)?\W*$",
+    + r"|occipital|(?:bi)?frontal|(?:bi)?temporal|parietal|vertex|peri-?umbilical|central)(?:['’]s)?\W*$",
     re.IGNORECASE,
 )
 _SIDES = (

@@ -9,9 +9,9 @@ from functools import lru_cache
 
 from tools.spelling import mended
 from tools.text import negation
-from tools.text.abbreviations import expand
+from tools.text.abbreviations import expand, is_short_form
 from tools.text.allergies import allergens_told, reactions_told
-from tools.text.body_sites import side, sites
+from tools.text.body_sites import is_only_a_part, side, sites
 from tools.text.demographics import Person, read_person
 from tools.text.language import HAN, language_of
 from tools.text.measures import readings
@@ -80,8 +80,14 @@ class Piece:
     joint: str
 
 
+# ours: what is said behind a heading of all that it names, and by itself tells nothing: "Resp: clear", "MSK - NAD"
+_OF_HEADING = (
+    r"\s*(?:(?:all|both|entirely|grossly)\s)?"
+    r"(?:none|nil|no|neg(?:ative)?|absent|denied|normal|NAD|N|clear|intact|soft|unremarkable|OK|fine|WNL)\s*(?:[,;.]|$)"
+)
 _JOINT = re.compile(
-    r"[;()\[\]]|:(?!\d|\s*(?:none|nil|no|neg(?:ative)?|absent|denied)\s*(?:[,;.]|$))|,(?!\d{3}\b)|\.{2,}|\.(?=\s)|\s[-–—]+\s|\b(?:but|however|although|though|whereas|while|except|yet|then|"
+    rf"[;()\[\]]|:(?!\d|{_OF_HEADING})|,(?!\d{{3}}\b)|\.{{2,}}|\.(?=\s)|\s[-–—]+\s(?!{_OF_HEADING})|"
+    r"(?<=\w)\s[+&]\s(?=[A-Za-z])|\b(?:but|however|although|though|whereas|while|except|yet|then|"
     r"because|and(?!(?<=over and) over\b)(?!(?<=again and) again\b)|or|nor|plus)\b|"
     r"\bas(?=\W+(?:not|unable|no longer)\b)|"
     r"\bdespite(?=\W+(?:an? )?(?:good|normal|increased|great|eating|adequate|healthy|big)\b)",
@@ -90,7 +96,16 @@ _JOINT = re.compile(
 _JOINT_ZH = re.compile(
     r"[，,；;、（）()。]|[：:](?!\s*(?:无|没有|阴性|否认)\s*(?:[，,；;、。]|$))|(?<![以涉普波不])及(?!时)|或(?!者?许)|(?<![缓温饱平])和(?!缓)|伴有?|但是?|(?<=\s)\s*"
 )
-_SOFT = frozenset({",", "and", "or", "nor", "、", "及", "或", "和"})
+# ours: items of a list of notes, written without spaces: "SOB/palps/syncope", "N+V"; forms of one word are none
+_SLASHED = re.compile(r"(?<![\w/+&.])[A-Za-z]+(?:[/+][A-Za-z]+)+(?![\w/+&])")
+_NO_LIST = re.compile(
+    r"(?:\w+/)?(?:and/or|s/he|he/she|she/he|his/hers?|hers?/his|him/her|on/off|yes/no|y/n|night/day|day/night|"
+    r"\w{1,4}/(?:d|h|hr|day|wk|week|m|min|month|ml|dl|l|kg|mol))",
+    re.IGNORECASE,
+)
+_LETTERS = frozenset("NVD")  # ours: nausea, vomiting, diarrhoea
+_LISTED = ("/", "+", "&")
+_SOFT = frozenset({",", "and", "or", "nor", "、", "及", "或", "和", *_LISTED})
 _COMPANION = ("with", "by")  # joints of `tools.text.companions`: what follows is told as what goes before
 # ours: a piece that begins or holds one of these says something of its own, and ends the scope of a negation
 _OWN_START = re.compile(
@@ -145,7 +160,9 @@ _EXAMINED = re.compile(
     r"urea|creatinine|glucose|HbA1c|albumin|bilirubin|ALT|AST|ALP|GGT|amylase|lipase|CK|troponin|D-?dimer|lactate|"
     r"prolactin|LH|FSH|oestradiol|estradiol|testosterone|cortisol|PTH|uric acid|urate|lipids|cholesterol|clotting|INR|"
     r"APTT|ANA|dsDNA|RF|ANCA|throat|ears?|lungs|abdomen|skin|speech|memory|appetite|sleep|bowels|weight|temperature|"
-    r"BP|blood pressure|joints)\W*",
+    r"BP|blood pressure|joints|INR|clotting|"
+    r"nit(?:rites?)?|leu[ck]?\w*|ket(?:ones)?|prot(?:ein)?|tone|fundi|discs|plts|HS|TMs?|VA|CVS|CNS|PNS|GI|GU|ENT|MSK|resp|neuro|abdo|"
+    r"chest|heart|PR|PV|LNs?|thyroid)\W*",
     re.IGNORECASE,
 )
 _SAID_OF_ALL = re.compile(
@@ -171,12 +188,22 @@ def _pieces(sentence: str, chinese: bool) -> Iterator[Piece]:
     at, joint = 0, ""
     joints = [*(_JOINT_ZH if chinese else _JOINT).finditer(sentence), *_RELATIVE.finditer(sentence)]
     if not chinese:
-        joints += list(openings(sentence, [m.span() for m in joints]))
+        joints += [*openings(sentence, [m.span() for m in joints]), *_slashes(sentence)]
     joints.sort(key=lambda m: m.start())
     for match in joints:
         yield from _cut_at_triggers(sentence, at, match.start(), joint, chinese)
         at, joint = match.end(), match[0].strip().lower()
     yield from _cut_at_triggers(sentence, at, len(sentence), joint, chinese)
+
+
+def _slashes(sentence: str) -> Iterator[re.Match[str]]:
+    """Where an English sentence has one item of a list joined to the next without a space."""
+    for match in _SLASHED.finditer(sentence):
+        items = re.split(r"[/+]", match[0])
+        worded = all(len(item) > 1 for item in items) and not _NO_LIST.fullmatch(match[0])
+        known = is_short_form(match[0]) or any(map(is_only_a_part, items[:-1]))
+        if (worded or _LETTERS.issuperset(items)) and not known:
+            yield from re.compile(r"[/+]").finditer(sentence, match.start(), match.end())
 
 
 def _cut_at_triggers(sentence: str, start: int, end: int, joint: str, chinese: bool) -> Iterator[Piece]:
@@ -202,7 +229,7 @@ def _cut_at_triggers(sentence: str, start: int, end: int, joint: str, chinese: b
 def _trimmed(sentence: str, start: int, end: int, joint: str) -> Iterator[Piece]:
     while start < end and not sentence[start].isalnum() and sentence[start] not in "?↑↓":
         start += 1
-    while end > start and not sentence[end - 1].isalnum() and sentence[end - 1] not in "%+":
+    while end > start and not sentence[end - 1].isalnum() and sentence[end - 1] not in "%+↑↓":
         end -= 1
     if start < end:
         yield Piece(start, end, joint)
@@ -245,7 +272,7 @@ def _goes_on(sentence: str, pieces: list[Piece], i: int) -> bool:
         return True  # "without fever or a rash"
     if piece.joint not in _SOFT or _OWN_START.match(words) or negation.NORMAL.search(words):
         return False
-    if piece.joint in ("or", "nor"):
+    if piece.joint in ("or", "nor", *_LISTED):
         return True
     return not _OWN_VERB.search(words) and (_listed(pieces, i) or len(words.split()) <= SHORT)
 
@@ -260,15 +287,20 @@ def _said_of_all(sentence: str, pieces: Sequence[Piece]) -> list[str]:
     out = [""] * len(pieces)
     for last in range(len(pieces) - 1, 0, -1):
         said = _SAID_OF_ALL.search(sentence[pieces[last].start : pieces[last].end])
-        if said is None or pieces[last].joint not in ("and", "or"):
+        if said is None or pieces[last].joint not in ("and", "or", ",", *_LISTED):
             continue
         for n in range(last - 1, -1, -1):
             if not _EXAMINED.fullmatch(sentence[pieces[n].start : pieces[n].end]):
                 break
             out[n] = said[1]
-            if pieces[n].joint != ",":
+            if pieces[n].joint not in (",", *_LISTED):
                 break
     return out
+
+
+def only_examined(clause: Clause) -> bool:
+    """Whether a clause names what was examined or measured, and does not say how it is (``Gait``)."""
+    return _EXAMINED.fullmatch(clause.text) is not None and _SAID_OF_ALL.search(clause.told) is None
 
 
 def _as_it_should_be(words: str) -> bool:
@@ -306,6 +338,7 @@ class Clause:
         sentence: number of its sentence, from 0.
         reading: it is a vital sign or a laboratory value, read from a number.
         allergy: it tells what an allergy is to, in a list, or what it once did.
+        heading: it is the heading of a section or a system (``Resp:``), which tells of no finding.
     """
 
     text: str
@@ -322,10 +355,26 @@ class Clause:
     sentence: int = 0
     reading: bool = False
     allergy: bool = False
+    heading: bool = False
 
 
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
 _FAMILY_SECTION = re.compile(r"^\W*(?:FHx?|family history|家族史)\b", re.IGNORECASE)
+# ours: headings of notes, by the system or the section that they name: they tell of no finding
+_HEADING = re.compile(
+    r"\W*(?:on )?(?:GP|ED|A&E|triage|P?/?C|C/?C|P/C|HPC|HPI|PMHx?|PSH|PPH|POH|"
+    r"DHx?|FHx?|SHx?|SE|ROS|systems? review|O/?E|exam(?:ination)?|"
+    r"obs|observations|vitals|I[xn]x?|investigations|bloods?|imaging|imp(?:ression)?|plan|MSE|risk|insight|mood|"
+    r"affect|"
+    r"thoughts?|perc(?:eptions?)?|cog(?:nition)?|app(?:earance)?|A&B|general(?:ly)?|gen|airway|[A-E]|"
+    r"resp(?:iratory)?(?: system)?|CVS?|cardio(?:vascular)?|CNS|PNS|neuro(?:logy|logical(?:ly)?)?|GIT?|GU|gynae|"
+    r"O&G|ENT|"
+    r"HEENT|derm(?:atology)?|MSK|musculoskeletal|ortho|rheum|tox(?:icology)?|psych(?:iatry|iatric)?|endo(?:crine)?|"
+    r"haem(?:atology)?|onc(?:ology)?|renal|uro(?:logy)?|ophth|vasc(?:ular)?|UL|LL|CN)"
+    r"(?: exam(?:ination)?)?\W*",
+    re.IGNORECASE,
+)
+_BEHIND_HEADING = re.compile(r"\s*:|\s+[-–—]+\s")
 _PATIENT = re.compile(
     r"^\W*(?:.{0,30}\b(?:writing|asking|calling|worried|here|came) (?:for|about|on behalf of|with) )?"
     r"(?:(?:my|our|this|a|the(?=(?: \w+){0,2} (?:child|kid|boy|girl|baby|toddler)\b))"
@@ -422,6 +471,8 @@ def _of_sentence(
         )
         where = Span(sentence.start + piece.start, sentence.start + piece.end)
         clause = _understand(text, where, number, absent or bool(negation.TRAILING.search(said)), past, other, said)
+        if not chinese and _HEADING.fullmatch(words) and _BEHIND_HEADING.match(masked, piece.end):
+            clause = replace(clause, heading=True)
         noted = any(start <= piece.start and piece.end <= end for start, end in reactions)
         found.append(replace(clause, past=True, allergy=True) if noted else clause)
     return _with_sites(text, sorted(found, key=lambda c: (c.start, c.end)), where_before)

@@ -14,6 +14,7 @@ class Person(NamedTuple):
 
 
 YEARS = {"year": 1.0, "yr": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 1 / 52, "wk": 1 / 52, "day": 1 / 365}
+YEARS |= {"y": 1.0, "mth": 1 / 12, "12": 1 / 12, "52": 1 / 52, "7": 1 / 365}  # as notes write them: 5/12, 10/7
 _ONES = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen"
@@ -42,6 +43,17 @@ _LEAD = tuple(
     )
     for sex, words in SEX_WORDS.items()
 )
+_ALONE = tuple(  # a sentence that says it and nothing else: "Woman, by the way", "It's a boy"
+    (
+        sex,
+        re.compile(
+            rf"(?:^|[.;!?]\s+)(?:(?:it|s?he|baby)(?:['’]s| is) )?(?:an? )?(?:{words})"
+            r"(?:,? (?:by the way|btw|here|in case it matters))?\s*(?=[.;!]|$)",
+            re.IGNORECASE,
+        ),
+    )
+    for sex, words in SEX_WORDS.items()
+)
 _WHO = rf"(?:{'|'.join(SEX_WORDS.values())}|patient|child|infant|toddler|kid|baby|pt)"
 # ours: who the patient is, and that he has what follows
 _SUBJECT = re.compile(
@@ -59,7 +71,7 @@ _WHO_ONLY = re.compile(
 )
 SEX_LETTER = {"F": "female", "M": "male"}
 _LETTER = re.compile(
-    r"(?:\d|(?<![A-Za-z])y/?o?|old|yrs?|[,(;])[ ,-]{0,2}([MF])\b|(?<=\d)(?:yo|y)?,? ?([fm])(?=[,.;\s]|$)|"
+    r"(?:\d|(?<![A-Za-z])y/?o?|old|yrs?|[,(;])[ ,-]{0,2}([MF])\b|(?<=\d)(?:yo|y)?,?[ /]?([fm])(?=[,.;\s]|$)|"
     r"(?:^|[:.;,]|\b[Pp]t|[Pp]atient) ?([MF])[ ,/]{1,2}(?=\d{1,3}\b(?![/.]?\d))"
 )
 _SAID = re.compile(
@@ -67,7 +79,7 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _AGE = (
-    re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
+    re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|y|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*(y)\.?/?o\b", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*[- ]?(?:[MF]\b|(?:y|yo|yr)[ -]?(?:[MF]\b|male\b|female\b))"),
     re.compile(
@@ -81,7 +93,7 @@ _AGE = (
     ),
     re.compile(
         rf"\b(?:{'|'.join(SEX_WORDS.values())})(?:(?: \w+)?, ?(?:aged )?| ?\(| )(\d{{1,3}})"
-        r"(?!\.\d)(?=[,.;)]|$)",
+        r"(?!\.\d)(?=[,.;)]|$| (?:with|who|has)\b)",
         re.IGNORECASE,
     ),
     re.compile(
@@ -90,8 +102,12 @@ _AGE = (
         re.IGNORECASE,
     ),
     re.compile(rf"(?:^|[.;,!?] )(\d{{1,3}}),? (?:[fm](?=[,.;]|$)|(?:{'|'.join(SEX_WORDS.values())})\b)", re.IGNORECASE),
+    re.compile(r"(?:^|[.;,!?] )(\d{1,3})(?:/[fm]|f)(?=[,.;]|$)|(?:^|[.!?] )(\d{2})m(?=\.|$)", re.IGNORECASE),
+    re.compile(
+        rf"(?:^|[.;!?] )(\d{{2}}), (?:[a-z]+ ){{0,2}}[a-z]+, (?:{'|'.join(SEX_WORDS.values())})(?=[,.;]|$)", re.I
+    ),
 )
-_BABY = r"(?:baby|newborn|neonate|infant|toddler)(?: (?:boy|girl))?"
+_BABY = r"(?:baby|newborn|neonate|infant|toddler|little (?:one|boy|girl))(?: (?:boy|girl))?"
 _SMALL = r"(month|mo|week|wk|day)s?"
 _AGE_SMALL = (  # "my baby, 8 months, ...", "a 6 week baby"; ours
     re.compile(
@@ -100,6 +116,10 @@ _AGE_SMALL = (  # "my baby, 8 months, ...", "a 6 week baby"; ours
         re.IGNORECASE,
     ),
     re.compile(rf"\b{_NUMBER}[\s-]*{_SMALL}[\s-]*(?:{_BABY}|boy|girl|son|daughter)\b", re.IGNORECASE),
+    # of notes: "5/12 boy", "3y4m F", "8mo F", "10/7 old"
+    re.compile(rf"\b(\d{{1,2}})/(12|52|7)[\s-]*(?:olds?\b|{_BABY}\b|boy\b|girl\b|(?:fe)?male\b|[MFmf]\b(?!/))"),
+    re.compile(r"\b(\d{1,2})\s?(y)(?:rs?)?\s?\d{1,2}\s?(?:m(?:o|ths?|onths?)?\b|/12)"),
+    re.compile(r"\b(\d{1,2})\s?(mo|mths?|wk)s?[\s-]?(?:olds?\b|[MF]\b)"),
 )
 _ONES_ZH = "一二三四五六七八九"
 _DIGITS_ZH = {digit: n for n, digit in enumerate(_ONES_ZH, start=1)} | {"两": 2}
@@ -126,7 +146,8 @@ _BODY_SEX = (
     (
         "female",
         re.compile(
-            r"\b(?:my periods?|I(?:'|’)m pregnant|pregnant|menopaus\w+|my womb|vaginal?|breastfeeding|last period)\b",
+            r"\b(?:my periods?|I(?:'|’)m pregnant|pregnant|menopaus\w+|my womb|vaginal?|G\d+ ?P\d+|"
+            r"breastfeeding|last period)\b",
             re.I,
         ),
     ),
@@ -200,7 +221,7 @@ def _sex(text: str, at: tuple[int, int]) -> str | None:
         nearest = _nearest(text, at)
         if nearest:
             return nearest
-    for name, pattern in (*_LEAD_ZH, *_BODY_SEX):
+    for name, pattern in (*_ALONE, *_LEAD_ZH, *_BODY_SEX):
         if pattern.search(text):
             return name
     return _by_pronouns(text)

@@ -61,7 +61,8 @@ VERBAL = re.compile(
 )
 TRAILING = re.compile(
     r"(?:\b(?:absent|nil|denied|negative|none|unlikely|excluded|ruled out|"
-    r"not (?:present|seen|found|felt|heard)|0\s?(?:/|out of)\s?10)|[:=]\s*no)\W*$",
+    r"not (?:present|seen|found|felt|heard)|0\s?(?:/|out of)\s?10)"
+    r"(?: (?:throughout|bilaterally|distally|symmetrically|on both sides))?|[:=]\s*no)\W*$",
     re.IGNORECASE,
 )
 # Words that only strengthen a denial.
@@ -72,16 +73,29 @@ NORMAL = re.compile(
     r"fine(?! (?:bi-?basal|basal|bilateral|end|inspiratory|creps?|crackles?|crepitations?|tremor|scal\w+|hairs?|rash|"
     r"papul\w+|red|motor|touch)\b)|"
     r"(?<!steer )(?<!steers )(?<!steering )(?<!keep )(?<!keeps )(?<!stay )clear|"
-    r"symmetrical|settled|nothing abnormal|within normal limits|"
+    r"symmetrical|supple|settled|nothing abnormal|within normal limits|"
     r"(?:good|healthy|hearty|great|excellent)(?= (?:appetite|sleep|energy|intake|urine output|hearing|vision|memory|"
     r"power|strength)\b)|(?:(?<=eating )|(?<=feeding )|(?<=sleeping )|(?<=drinking ))well|"
+    r"(?:(?<=pulse )|(?<=pulses )|(?<=sounds )|(?<=reflexes ))(?:(?:is|are|all|easily|both|well) )*"
+    r"(?:present|palpable|palp|felt|active)|"
+    r"(?<=fields )full|"
+    r"(?:(?<= is )|(?<= are ))(?:(?:still|very|really|pretty|all|perfectly) )*(?:good|great|perfect)(?=\W*$)|"
     r"normally(?=\W*$)|soft and non-?tender|up to date|all right|as usual)\b"
     r"(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
     re.IGNORECASE,
 )
+# ours: what somebody takes it for, who has not examined him: "the health visitor said reflux", "mum thinks it is gout"
+_GUESSED = (
+    r"\b(?:thinks?|thought|reckon(?:s|ed)?|wonder(?:s|ed)|guess(?:es|ed)?|assumed?) (?:that )?(?:it|this|that)"
+    r"(?:[’']s| is| was| (?:might|could|may|must) be) (?!(?:\w+ )?(?:\w+ing|\w+ed|\w+en|red|sore|hot|worse|better)\b)|"
+    r"\b(?:HV|health visitor|neighbou?r|pharmacist|chemist|friend|receptionist|google|internet|web ?site|forum)"
+    r" (?:has )?(?:said|says|told (?:me|us)|suggest(?:s|ed)|mentioned|put) (?:that )?"
+    r"(?:(?:it|this|that)(?:[’']s| is| was| (?:might|could|may|must) be)\b|(?=[a-z]{3})(?!(?:he|she|they|you|that|this|"
+    r"the|his|her|him|them|its?|not?|when|about|how|what)\b))"
+)
 UNCERTAIN = re.compile(
-    r"(?:^|\s)\?\s?(?=\w)|\b(?:possibl[ey]|perhaps|maybe|might|may be|may have|query|suspected|suspicion of|not sure|"
-    r"unsure|uncertain|probably|equivocal|questionable)\b|可能|疑似|怀疑|或许|好像|也许|待排",
+    rf"{_GUESSED}|(?:^|\s)\?\s?(?=\w)|\b(?:possibl[ey]|perhaps|maybe|might|may be|may have|query|suspected|"
+    r"suspicion of|not sure|unsure|uncertain|probably|equivocal|questionable)\b|可能|疑似|怀疑|或许|好像|也许|待排",
     re.IGNORECASE,
 )
 RELATIVE = (
@@ -89,6 +103,12 @@ RELATIVE = (
     r"aunts?|aunty|cousins?|sons?|daughters?|husband|wife|partner|boyfriend|girlfriend|child|children|kids?|boys?|girls?|"
     r"baby|twins?|toddler|relatives?|family|(?:house|flat|room|class|team|work)mates?|colleagues?|co-?workers?|friends?|"
     r"neighbou?rs?|pupils|residents)"
+)
+# ours: a relative and his illness, in notes: "mum asthma", "uncle TB"; one who does something may be the patient
+_KIN = r"(?:mum|mother|mom|dad|father|brother|sister|sibs?|siblings?|uncle|aunt|gran|nan|grandfather|grandmother)"
+_OF_KIN = (
+    r"(?:is|was|has|had|have|can|cannot|can't|does|did|fell|feels?|felt|gets?|got|keeps?|kept|still|now|also|and|or|of|in|"
+    r"on|at|with|who|says?|said|thinks?|worried|concerned|noticed|reports?|called|brought|to|not|no|\w+(?:ing|ed|ly|less))\b"
 )
 OTHER = re.compile(
     rf"\b(?:family history|runs? in (?:the|my|his|her) family|in (?:the|my|his|her|our) family|"
@@ -98,6 +118,7 @@ OTHER = re.compile(
     rf"(?<!when )(?<!while )(?<!than )everyone (?:else|at)|someone (?:at|in|with)|"
     rf"(?:mother|father|mum|mummy|mom|dad|daddy|brother|sister|uncle|aunt|cousin|son|daughter|wife|husband|nan|granny|grandad)"
     rf" (?:has|had|with|died|also))\b|"
+    rf"^\W*(?:(?:mat(?:ernal)?|pat(?:ernal)?) )?{_KIN} (?!{_OF_KIN})[a-z]+(?: [a-z]+)?\W*$|"
     rf"家族|家人|父亲|母亲|爸爸|妈妈|哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|同事|同学|室友|亲戚",
     re.IGNORECASE,
 )

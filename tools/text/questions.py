@@ -36,7 +36,17 @@ JOINED = re.compile(  # a question behind another
 HAD = re.compile(r"\W*(?:had|have|has)\b", re.IGNORECASE)  # "Had a tooth out, when can I smoke?"
 # "had the same in the other foot last year": told, without its subject
 HAD_TOLD = re.compile(
-    r"\W*(?:had|(?:have|has)(?! (?:the|my|his|her|your|our|their)\b))\b(?! (?:i|he|she|they|you|we|it|any\w*)\b)", re.I
+    r"\W*(?:had|(?:have|has)(?! (?:the|my|his|her|your|our|their)\b))\b"
+    r"(?! (?:i|he|she|they|you|we|it(?! (?:for|since|about|all|once|twice|on|a|\d+)\b)|any\w*)\b)",
+    re.I,
+)
+# "can't close the eye", "is worse at night": told, without its subject; ours
+SUBJECTLESS = re.compile(
+    rf"\W*{AUXILIARY}(?:n?['’]?t (?!(?:i|he|she|they|you|we|it|this|that|these|those|there|the|an?|my|his|her|our|"
+    r"your)\b)|"
+    r" (?:not|now|also|still|only|just|very|really|quite|always|often|mostly|usually|sometimes|getting|feeling|worse|"
+    r"better|fine|ok(?:ay)?)\b)",
+    re.IGNORECASE,
 )
 LIST = re.compile(r"\W*(?:list|name|give|tell|explain|describe)\b", re.IGNORECASE)
 SHORT = re.compile(
@@ -128,8 +138,38 @@ def is_question(sentence: str) -> bool:
         return True
     if CLOSED_ZH.search(sentence):
         return True
-    told = sentence.endswith((".", "!")) or HAD_TOLD.match(sentence) is not None
+    told = sentence.endswith((".", "!")) or is_subjectless(sentence)
     return OPENING.match(sentence) is not None and not told
+
+
+def is_subjectless(sentence: str) -> bool:
+    """Whether a sentence tells what somebody has or does without naming him: ``has had gout``, ``can't sleep``."""
+    return any(form.match(sentence) for form in (HAD_TOLD, SUBJECTLESS))
+
+
+# ours: what is supposed, or said of anybody, before a question
+SUPPOSED = re.compile(
+    r"^\W*(?:(?:and|but|so|or|also) )*(?:if|when|whether|in|for|among|with|during|what|how|which|suppose)\b|"
+    r"如果|要是|假如"
+)
+
+
+def told_beside(text: str) -> list[tuple[int, int]]:
+    """Characters of what a message tells beside what it asks: sentences, and what stands before the question in one
+    ("he's on warfarin, can he take ibuprofen?")."""
+    found, at = [], 0
+    for part in parts(text):
+        at = text.index(part, at)
+        end = len(part)
+        if is_question(part):
+            opened = next((m for m in (CLAUSE.search(part), OPEN_CLAUSE.search(part)) if m and m.start()), None)
+            end = opened.start() if opened else max(part.rfind("，", 0, -1), 0)
+            if SUPPOSED.search(part) or is_question(part[:end]):
+                end = 0
+        if any(map(str.isalnum, part[:end])):
+            found.append((at, at + end))
+        at += len(part)
+    return found
 
 
 def asked_in(text: str) -> list[str]:

@@ -105,6 +105,21 @@ def test_a_chinese_question_quotes_english_evidence_and_says_so(encoder: Encoder
     assert {"evidence_in_english", "no_verdict"} <= codes(draft)
 
 
+def test_a_sentence_with_every_word_of_a_closed_question_is_no_find_beside_it(encoder: Encoder) -> None:
+    held = document("croup", "Dexamethasone relieves croup in some children.", title="Croup")
+    asked = view("Does dexamethasone relieve croup in children?", held, closed=True)
+    draft = answer(local(encoder), asked)
+    assert draft.verdict is not None or "undecided" in codes(draft)
+    other = answer(local(encoder), view("Does dexamethasone relieve laryngitis in adults?", held, closed=True))
+    assert "undecided" not in codes(other)
+
+
+def test_what_tells_of_both_medicines_of_a_question_leads(encoder: Encoder) -> None:
+    text = "Fluconazole treats thrush and is taken as one capsule. Fluconazole can double the effect of warfarin."
+    asked = view("What happens with fluconazole and warfarin, taken as one capsule?", document("fluconazole", text))
+    assert answer(local(encoder), asked).statements[0].text == "Fluconazole can double the effect of warfarin."
+
+
 AIM = "We aimed to find whether dexamethasone relieves the symptoms of croup in children."
 RESULT = "Dexamethasone relieved the symptoms of croup in children within hours."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphs.triage.contract import SessionView
+from graphs.triage.facts import facts_of, revise, text_of
 from graphs.triage.local import TriageLocal
 from tools.text.clauses import clauses
 from tools.text.demographics import read_person
@@ -94,6 +95,13 @@ def test_what_is_added_takes_nothing_away(first: str, then: str) -> None:
         ("My friend drove me. I have chest pain, she is worried", None, None),
         ("A boy of 12 in my class", 12, "male"),
         ("邻居大爷77岁", 77, "male"),
+        ("My ear hurts. 26f", 26, "female"),
+        ("Sore throat, 33/m", 33, "male"),
+        ("Sore back. 48, lorry driver, male.", 48, "male"),
+        ("I am 63 and dizzy. Woman, by the way.", 63, "female"),
+        ("Teen girl 15 with fits", 15, "female"),
+        ("35yo G2P1 with itching", 35, "female"),
+        ("Our little one, 18 months, girl", 1.5, "female"),
     ],
 )
 def test_age_and_sex_as_people_tell_them(text: str, age: float | None, sex: str | None) -> None:
@@ -125,3 +133,60 @@ def test_an_allergy_after_all_takes_back_that_there_is_none() -> None:
 def test_what_is_called_wrong_without_what_is_so_instead_stays() -> None:
     assert "left knee" in case_after("My left knee hurts. I'm 30.", "the left is wrong")
     assert "rash" in case_after("I have a rash and a cough.", "Should I ignore the rash?")
+
+
+@pytest.mark.parametrize(
+    ("messages", "kept", "gone"),
+    [
+        (["Ferritin 12, sodium 131 in a tired man of 50.", "Potassium 5.9."], ["131", "5.9"], []),
+        (["Woman of 40, allergic to cefalexin, cough.", "She isn't allergic to cefalexin, it's tetracycline."],
+         ["llergic to tetracycline"], ["to cefalexin."]),
+        (["My 4-year-old daughter has a cough and a rash on her legs.", "scrap the rash, that was my nephew"],
+         ["daughter has a cough"], ["rash on", "nephew", "legs"]),
+        (["She is 60 and had a stroke in 2014.", "no, 2017"], ["2017"], ["2014"]),
+        (["I'm 40, male, with lower left tummy pain after meals.", "no wait, lower right, not left"],
+         ["lower right", "after meals"], ["lower left tummy"]),
+        (["He is 70, takes ramipril 5 mg and apixaban.", "ramipril was stopped in May"], ["apixaban", "in May"],
+         ["takes ramipril", "5 mg"]),
+        (["My sister died of it at 30, I'm 25, dizzy.", "she was 42, my dad says"], ["sister died"], ["dad died"]),
+        (["I'm 58 and take methotrexate for psoriasis.", "do I need folic acid?"], ["methotrexate"], []),
+        (["我妈70岁，有胸闷，没有心慌", "没有胸闷，是我听错了"], ["没有心慌", "没有胸闷"], ["有胸闷，没有心慌"]),
+    ],
+)  # fmt: skip
+def test_a_correction_changes_what_it_names_alone(messages: list[str], kept: list[str], gone: list[str]) -> None:
+    case = case_after(*messages)
+    assert [word for word in kept if word not in case] == []
+    assert [word for word in gone if word in case] == []
+
+
+@pytest.mark.parametrize(
+    ("messages", "kept"),
+    [
+        (["My dad is 70 and coughs.", "he's on warfarin, can he take ibuprofen?"], "warfarin"),
+        (["72M AF, HTN. Dizzy for 2 days.", "what is his CHA2DS2-VASc? he had a TIA in 2020"], "TIA in 2020"),
+        (["I'm 29 with a red sore eye.", "can't bear the light"], "bear the light"),
+        (["I'm 29 with a sore heel.", "is worse in the morning"], "worse in the morning"),
+        (["I'm 29 with a sore heel.", "had it 3 weeks"], "3 weeks"),
+        (["Man of 50 with a swollen toe.", "Does allopurinol prevent gout?", "has had kidney stones"], "kidney stones"),
+    ],
+)
+def test_what_is_told_beside_a_question_or_without_its_subject_is_kept(messages: list[str], kept: str) -> None:
+    assert kept in case_after(*messages)
+
+
+def test_what_is_only_supposed_or_asked_is_not_told() -> None:
+    case = case_after("My dad is 70 and coughs.", "if he were on warfarin, could he take ibuprofen?")
+    assert "warfarin" not in case
+
+
+def test_a_denial_and_its_correction_are_known_by_their_meaning() -> None:
+    meanings = {"lost": {"weight-loss"}, "weight loss": {"weight-loss"}, "itchy": {"itching"}, "rash": {"rash"}}
+
+    def findings(text: str) -> set[str]:
+        return set().union(*(ids for words, ids in meanings.items() if words in text))
+
+    case = text_of(revise(facts_of("He is 40. No weight loss."), "actually he has lost two stone", 2, findings))
+    assert "No weight loss" not in case
+    case = text_of(revise(facts_of("An itchy rash on both knees."), "it is not itchy", 2, findings))
+    assert "rash on both knees" in case
+    assert "An itchy" not in case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphs.triage.contract import RedFlag, SessionView, TriageDecision
-from graphs.triage.emergency import QUIET, merged, red_flags, with_open
+from graphs.triage.emergency import QUIET, agreeing, merged, red_flags, with_open
 from graphs.triage.local import TriageLocal
 
 TRIAGE = TriageLocal()
@@ -100,3 +100,17 @@ def test_a_stroke_whose_signs_have_gone_needs_help_all_the_same(language: str, w
     (flag,) = red_flags(text, language)
     assert flag.code == "stroke"
     assert word in flag.advice
+
+
+def test_what_the_head_alone_heard_elsewhere_gives_way_to_what_a_model_names() -> None:
+    message = "Muddled speech since this morning, platelets 9. LDH 1,480 U/L, troponin raised. BP 82/40."
+    named = RedFlag(code="named_by_model", seen="muddled speech with platelets of 9", advice="Call.")
+    told = {
+        "meningitis": "“LDH 1,480 U/L”",
+        "shock": "“BP 82/40”",
+        "stroke": "“Muddled speech since this morning”",
+        "sepsis": "“fever of yesterday”",  # of a turn before
+    }
+    flags = [RedFlag(code=code, seen=seen, advice="Call.") for code, seen in told.items()]
+    assert [flag.code for flag in agreeing(flags, [named], message)] == ["shock", "stroke", "sepsis"]
+    assert agreeing(flags, [], message) == flags

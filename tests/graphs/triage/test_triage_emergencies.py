@@ -129,6 +129,10 @@ def test_hives_with_wheeze_and_many_tablets_are_told_by_words(text: str, code: s
         ("黑便两天，今天头晕出冷汗", "severe_bleeding"),
         ("My stools are black since I take iron, otherwise well.", ""),
         ("No melaena. A bit dizzy today.", ""),
+        ("My dad is on apixaban and his poo has been black and tarry since yesterday.", "severe_bleeding"),
+        ("Black stools on iron tablets, not on any blood thinner.", ""),
+        ("My four year old has had diarrhoea since Monday and is floppy this evening.", "emergency"),
+        ("My son walks with a limp since football yesterday.", ""),
     ],
 )
 def test_a_numb_saddle_and_black_stools_with_faintness_are_told_by_words(text: str, code: str) -> None:
@@ -325,6 +329,8 @@ def test_a_wish_to_die_is_never_missed(text: str) -> None:
         "我不想死，只是想知道我的病能不能治",
         "I do not want to die of this cough",
         "I was afraid that I was about to die",
+        "My lips tingle and I feel as if I am going to die",
+        "I thought I was going to die, it was a panic attack",
         "My knee is better off without the brace",
         "Would she be better off without her gallbladder?",
         "He says he is better off without her since the divorce",
@@ -471,5 +477,23 @@ def test_what_the_graph_makes_of_a_message_counts_beside_the_head(grave: float, 
     assert red_flags("Which antibiotic is given first in neutropenic sepsis?", "en", grave=lambda _: 1.0) == ()
 
 
+def test_where_mild_diseases_surely_explain_a_message_an_emergency_must_be_told_plainly() -> None:
+    mild = (
+        "38 year old woman here. After a cold ten days ago my face started to ache under the eyes, worse when I bend "
+        "forward, with thick green snot and I can't smell much. My top teeth feel sore too."
+    )
+    plain = "My husband has crushing pain in the middle of his chest into the left arm, he is grey and sweating."
+    assert red_flags(mild, "en")
+    assert red_flags(mild, "en", grave=lambda _: -0.95) == ()
+    assert red_flags(plain, "en", grave=lambda _: -0.95)
+
+
 def test_values_that_are_as_they_should_be_raise_none() -> None:
     assert red_flags("pH 7.40, PaCO2 5.2, bicarbonate 24 in a pre-operative blood gas.", "en") == ()
+
+
+def test_vaccinations_tell_of_no_emergency_and_no_wish_to_die_is_named_without_a_word_of_it() -> None:
+    assert red_flags("He's had all his jabs", "en") == ()
+    assert [f.code for f in red_flags("All her vaccinations done, now fitting for 10 minutes", "en")] == ["seizure"]
+    assert "suicide" not in [f.code for f in red_flags("She is still confused today", "en")]
+    assert [f.code for f in red_flags("I want to end it all", "en")] == ["suicide"]

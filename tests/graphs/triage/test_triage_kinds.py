@@ -57,6 +57,8 @@ def test_what_to_decline_is_told_from_questions_without_evidence() -> None:
         ("45F with a swollen right knee", Kind.CASE),
         ("Why do I have chest pain when I breathe in?", Kind.CASE),
         ("我有点头痛，昨晚没睡好", Kind.CASE),
+        ("64M, on rivaroxaban, black stools since this morning, BP 108/60, HR 104, Hb 95. What now?", Kind.CASE),
+        ("My mum has breast cancer. What are the options?", Kind.EVIDENCE),
         ("What rare disease could a 4-year-old girl have: fits, a small head, hand-wringing?", Kind.CASE),
         ("Which rare disease causes fits, a small head and hand-wringing?", Kind.EVIDENCE),
         ("What causes chest pain on breathing in?", Kind.EVIDENCE),

@@ -25,6 +25,8 @@ ABSENT = [
     "未检索到关于驾驶的研究。",
     "没有资料说明疗程多长。",
     "两种药膏的疗效在所查资料中未比较。",
+    "资料没有把10天和14天分开说。",
+    "No yearly rate is given for small lumps.",
 ]
 CLAIMS = [
     "The documents do not show that acupuncture helps.",
@@ -44,6 +46,7 @@ CLAIMS = [
     "未检索到证据表明其致癌。",
     "资料未提及剂量，建议从小剂量开始。",
     "患者没有发热。",
+    "No antibiotics are given for a cold.",
     "",
 ]
 

@@ -237,6 +237,69 @@ def test_faithful_sentences_pass_whatever_they_deny_and_turned_ones_do_not(
     assert sum(not fault(row) for row in rows if not row.faithful) <= passed
 
 
+@pytest.mark.parametrize(
+    ("quote", "said", "asked"),
+    [
+        ("Sorrel worsens folate-lack anaemia and a high potassium.", "Sorrel worsens a potassium that is high.", ""),
+        (
+            "The drug must not be taken during a clot, and labels rule it out with a history of fits.",
+            "The drug is ruled out by labels with a history of fits.",
+            "",
+        ),
+        (
+            "Trimming of a worn tear is no better than exercise.",
+            "No: trimming of a worn tear is no better than exercise.",
+            "",
+        ),
+        (
+            "Women who cannot keep fluids down need intravenous saline with potassium.",
+            "She needs intravenous saline with potassium.",
+            "",
+        ),
+        (
+            "Drinking water and avoiding spermicides may reduce cystitis.",
+            "Drinking water may reduce cystitis.",
+            "",
+        ),
+        (
+            "A protein above 150 on the third or fourth day suggests a leak.",
+            "A protein above 150 on day three or four suggests a leak.",
+            "",
+        ),
+        (
+            "The criteria are a muscle thickness of 3 to 4 mm or more.",
+            "A muscle thickness of 5 mm meets the criteria.",
+            "The muscle thickness is 5 mm.",
+        ),
+        (
+            "Vaccine and immunoglobulin are given at once.",
+            "Vaccine and immunoglobulin are given at once, the two together.",
+            "",
+        ),
+    ],
+)
+def test_what_only_sounds_like_a_denial_or_a_figure_is_none(
+    encoder: Encoder, quote: str, said: str, asked: str
+) -> None:
+    held = Evidence(id=f"library:q@0-{len(quote)}", text=quote, title="", kind="m", origin=Origin.RETRIEVED)
+    told = Statement(text=said, origin=Origin.RETRIEVED, citations=(cite(held, 0, len(quote)),))
+    assert QuoteCheck(encoder).fault(told, {held.id: held}, asked=asked) == ""
+
+
+@pytest.mark.parametrize(
+    ("quote", "said"),
+    [
+        ("The trial that did not show a benefit was small.", "The small trial did show a benefit."),
+        ("Metformin is stopped below 30 mL/min.", "Metformin is stopped below 40 mL/min."),
+        ("Trimming is no better than exercise.", "Yes: trimming is better than exercise."),
+    ],
+)
+def test_what_turns_a_quote_is_refused_whatever_stands_before_it(encoder: Encoder, quote: str, said: str) -> None:
+    held = Evidence(id=f"library:q@0-{len(quote)}", text=quote, title="", kind="m", origin=Origin.RETRIEVED)
+    told = Statement(text=said, origin=Origin.RETRIEVED, citations=(cite(held, 0, len(quote)),))
+    assert QuoteCheck(encoder).fault(told, {held.id: held}, asked="My kidney function is 40 mL/min.") != ""
+
+
 VERDICT = Verdict(value=VerdictValue.YES, statements=(FIRST, SECOND))
 
 

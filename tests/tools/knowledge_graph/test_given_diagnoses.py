@@ -61,3 +61,40 @@ def test_a_known_disease_does_not_lead_another_complaint_nor_a_graver_disease(st
 )
 def test_belief_in_emergencies_is_told_for_triage(starter_graph: KnowledgeGraph, case: str, grave: bool) -> None:
     assert (starter_graph.grave_share(case) > 0.5) is grave
+
+
+@pytest.mark.parametrize(
+    ("case", "mild"),
+    [
+        (
+            (
+                "I am a woman of 34. My nose is blocked. I have thick green discharge from my nose. My cheeks ache "
+                "when I bend forward. I cannot smell. My neck is not stiff."
+            ),
+            True,
+        ),
+        ("I am a man of 60. I have crushing chest pain into my left arm. I sweat. I feel sick.", False),
+        ("I am a man of 60. I feel unwell. I am tired.", False),
+    ],
+)
+def test_belief_that_mild_diseases_surely_explain_a_case_is_told_below_zero(
+    starter_graph: KnowledgeGraph, case: str, mild: bool
+) -> None:
+    assert (starter_graph.grave_share(case) < 0) is mild
+
+
+@pytest.mark.parametrize(
+    ("case", "disease"),
+    [
+        ("Sore spot where rib meets breastbone, worse when I twist or cough, 28F", "costochondritis"),
+        ("46F, nocturnal tingling of thumb, index and middle finger, weak grip.", "carpal-tunnel-syndrome"),
+        (
+            "A man of 66. A lump in my groin. It comes when I cough. I lift heavy things. I pass wind.",
+            "inguinal-hernia",
+        ),
+    ],
+)
+def test_a_disease_leads_its_neighbour_that_has_less_of_it(
+    starter_graph: KnowledgeGraph, case: str, disease: str
+) -> None:
+    assert leader(starter_graph, case) == disease

@@ -57,6 +57,9 @@ def test_a_lack_told_as_a_negation_is_present(starter_graph: KnowledgeGraph, cas
         ("She has red spots that fade when I press a glass on them.", "petechiae"),
         ("按压褪色的皮疹。", "petechiae"),
         ("I still enjoy my hobbies.", "loss-of-interest"),
+        ("My arms are strong.", "limb-weakness"),
+        ("I speak clearly.", "slurred-speech"),
+        ("I pass wind.", "obstipation"),
         ("I sleep well and eat well.", "difficulty-sleeping"),
         ("I can straighten my knee.", "reduced-joint-movement"),
         ("I am able to walk.", "unable-to-walk"),
@@ -97,6 +100,8 @@ def test_what_one_does_well_denies_its_lack(starter_graph: KnowledgeGraph, case:
         ("A loud rushing noise in my left ear.", "pulse-sound-in-ears"),
         ("Creatinine 187. Does she need dialysis?", "kidney-failure-history"),
         ("Cough, no respiratory distress.", "breathing-trouble-from-birth"),
+        ("My son has had a tummy bug for two days.", "recent-gastroenteritis"),
+        ("Fell off a ladder. No LOC.", "loss-of-consciousness-after-injury"),
     ],
 )
 def test_what_has_not_the_words_of_a_finding_tells_nothing_of_it(
@@ -118,6 +123,8 @@ def test_what_has_not_the_words_of_a_finding_tells_nothing_of_it(
         ("Years of work at noisy machines, exposed to loud noise.", "noise-exposure"),
         ("A whooshing noise in time with my pulse.", "pulse-sound-in-ears"),
         ("She is on dialysis.", "kidney-failure-history"),
+        ("He had a tummy bug last month.", "recent-gastroenteritis"),
+        ("Woman of 44 with dry eyes and mouth for a year.", "dry-mouth"),
     ],
 )
 def test_what_has_them_tells_of_it(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
@@ -173,3 +180,52 @@ def test_what_plain_words_say_and_deny(
     starter_graph: KnowledgeGraph, case: str, finding: str, present: bool | str
 ) -> None:
     assert told(starter_graph, case, finding) == present
+
+
+@pytest.mark.parametrize(
+    ("case", "finding"),
+    [
+        ("Lungs: clear.", "crackles"),
+        ("Lungs: clear.", "wheeze"),
+        ("HS I+II+0.", "heart-murmur"),
+        ("PEARL.", "unequal-pupils"),
+        ("Fundi NAD.", "papilloedema"),
+        ("Light touch intact.", "numbness"),
+        ("UL/LL power 5/5.", "limb-weakness"),
+        ("Moving all four limbs.", "limb-weakness"),
+        ("Abdo SNT.", "abdominal-tenderness"),
+        ("AF flat.", "bulging-fontanelle"),
+        ("Her tongue is pink.", "cyanosis"),
+        ("She makes plenty of wet nappies.", "fewer-wet-nappies"),
+    ],
+)
+def test_what_notes_find_as_it_should_be_is_denied(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
+    assert told(starter_graph, case, finding) is False
+
+
+@pytest.mark.parametrize(
+    ("case", "finding"),
+    [
+        ("Neck supple.", "neck-stiffness"),
+        ("Light touch intact.", "photophobia"),
+        ("BS present.", "absent-bowel-sounds"),
+        ("Foot pulses present.", "absent-foot-pulses"),
+        ("AF soft.", "arrhythmia-history"),
+        ("Speech: normal rate.", "slurred-speech"),
+        ("EtOH rarely.", "heavy-drinking"),
+        ("My knee is swollen. It is just sore.", "painful-eye"),
+        ("Nobody fell. No LOC.", "loss-of-consciousness-after-injury"),
+        ("My toes are going numb.", "toe-numbness"),
+        ("Echo: moderate mitral regurgitation.", "acid-regurgitation"),
+        ("I am warm while everybody else is freezing.", "cold-intolerance"),
+        ("My hearing is good.", "hearing-loss"),
+        ("3y2m M. HR 116.", "fast-heart-rate"),
+        ("Born at 32/40.", "late-pregnancy"),
+    ],
+)
+def test_what_notes_do_not_tell_is_not_stated(starter_graph: KnowledgeGraph, case: str, finding: str) -> None:
+    assert told(starter_graph, case, finding) is not True
+
+
+def test_spots_that_do_not_blanch_are_petechiae(starter_graph: KnowledgeGraph) -> None:
+    assert told(starter_graph, "Skin: non-blanching spots on trunk.", "petechiae") is True

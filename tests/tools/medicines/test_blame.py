@@ -24,6 +24,10 @@ def states(text: str) -> frozenset[str]:
         ("Which of her medicines could cause this?", "71F. Her ankles are swollen.", False),
         ("Which medicines are used for gout?", CASE, False),
         ("Can she take ibuprofen?", CASE, False),
+        ("My hands shake since I started salbutamol. Is that normal?", "", True),
+        ("Stopped bisoprolol yesterday, heart racing. What's going on?", "", True),
+        ("Chest pain since I stopped smoking. Is this normal?", "", False),
+        ("Is it normal to take metformin with food?", "", False),
     ],
 )
 def test_questions_that_blame_a_medicine(question: str, case: str, asks: bool) -> None:
@@ -39,3 +43,10 @@ def test_the_medicine_whose_record_tells_the_complaint_is_named() -> None:
 def test_silence_of_the_records_names_none() -> None:
     case = "71F takes simvastatin. She has a cough."
     assert suspects("Could her tablets cause this?", case, states) == ()
+
+
+def test_what_came_of_stopping_a_medicine_is_told_by_its_record() -> None:
+    (found,) = suspects("Zaps in my head since I stopped venlafaxine. Is that normal?", "", states)
+    assert "electric-shock" in found.says
+    (found,) = suspects("I came off prednisolone last week and feel faint. Is that usual?", "", states)
+    assert "sudden stopping" in found.says

@@ -262,3 +262,62 @@ def test_what_does_not_go_away_or_cannot_be_done_is_told_and_of_now(text: str) -
 @pytest.mark.parametrize("text", ["I don't cough.", "She does not vomit.", "I haven't got a fever.", "他不着急。"])
 def test_a_plain_denial_stays_one(text: str) -> None:
     assert [c.present for c in clauses(text)] == [False]
+
+
+@pytest.mark.parametrize(
+    ("text", "absent"),
+    [
+        ("No cough/fever/rash.", {"cough", "fever", "rash"}),
+        ("Nil palps/syncope/SOB.", {"palps", "syncope", "shortness of breath"}),
+        ("No V/D.", {"vomiting", "diarrhoea"}),
+        ("Power/tone/sensation normal.", {"Power", "tone", "sensation"}),
+    ],
+)
+def test_a_denial_reaches_over_slashes(text: str, absent: set[str]) -> None:
+    assert denied(text) == absent
+
+
+@pytest.mark.parametrize(
+    "text", ["Paracetamol 10 mg/kg.", "He/she sleeps.", "Pain in arms/legs.", "No bladder/bowel trouble."]
+)
+def test_what_is_no_list_is_not_cut_at_a_slash(text: str) -> None:
+    assert len(clauses(text)) == 1
+
+
+def test_items_are_joined_by_plus_signs_and_arrows_spread() -> None:
+    assert stated("Wheeze + creps. N+V.") == {"Wheeze", "crackles", "nausea", "vomiting"}
+    assert stated("Loin pain → groin.") == {"Loin pain spreading to groin"}
+
+
+def test_headings_of_systems_are_marked_and_what_is_normal_behind_them_is_denied() -> None:
+    found = {c.text: c for c in clauses("Tox: drowsy. Resp: clear. MSK - NAD. Skin: rash.")}
+    assert found["Tox"].heading
+    assert not found["Skin"].heading
+    assert found["Resp: clear"].normal
+    assert found["MSK - NAD"].normal
+    assert found["drowsy"].present
+
+
+def test_a_finding_after_a_soft_abdomen_is_no_part_of_its_denial() -> None:
+    assert {c.text: c.present for c in clauses("Abdo: soft, renal angle tender.")}["renal angle tender"] is True
+
+
+@pytest.mark.parametrize(
+    ("text", "present"),
+    [
+        ("The health visitor said it was reflux.", None),
+        ("HV said colic.", None),
+        ("My neighbour thinks it is gout.", None),
+        ("My friend said I looked pale.", True),
+        ("Mum thinks it is swollen.", True),
+    ],
+)
+def test_what_somebody_takes_it_for_is_uncertain(text: str, present: bool | None) -> None:
+    assert clauses(text)[0].present is present
+
+
+@pytest.mark.parametrize(
+    ("text", "other"), [("Mum asthma.", True), ("Uncle TB.", True), ("Mum coughing blood.", False)]
+)
+def test_a_relatives_illness_in_notes_is_his(text: str, other: bool) -> None:
+    assert clauses(f"A girl of 4. {text}")[-1].other is other

@@ -156,13 +156,6 @@ class QueryPlanner(Protocol):
         """
 
 
-class Speller(Protocol):
-    """Suggests another spelling of one term, on this machine."""
-
-    async def suggest(self, term: str) -> str | None:
-        """The spelling that was probably meant, None when the term is right or nothing better is known."""
-
-
 def pico_of(terms: Sequence[PlannedTerm]) -> Pico:
     """The terms by group."""
 

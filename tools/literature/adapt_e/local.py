@@ -17,7 +17,6 @@ from tools.literature.adapt_e.contract import (
     PlannedTerm,
     Rungs,
     SearchPlan,
-    Speller,
     pico_of,
 )
 from tools.literature.adapt_e.entries import entry_of, in_medical_words
@@ -87,7 +86,7 @@ class VocabularySpeller:
         every = chain(vocabulary.frequencies, vocabulary.words)
         return sorted({w for w in every if len(w) >= SHORTEST and w.isalpha()})
 
-    async def suggest(self, term: str) -> str | None:
+    def suggest(self, term: str) -> str | None:
         """The term with each unknown word replaced by the one known word that is nearly it."""
         words = term.split()
         better = [self._nearest(w) or w for w in words]
@@ -127,7 +126,6 @@ class QueryPlannerLocal:
 
     Args:
         vocabulary: what is known of words.
-        speller: who mends spellings; None for the words that are known here.
         other_names: names found in a text with other names of the same thing, for example the knowledge graph's.
         today: the day from which "the last five years" counts; None for the current day.
         rungs: what the abstraction is made of.
@@ -138,14 +136,13 @@ class QueryPlannerLocal:
         self,
         vocabulary: Vocabulary,
         *,
-        speller: Speller | None = None,
         other_names: OtherNames | None = None,
         today: date | None = None,
         rungs: Rungs = "terms",
         correct: Correct | None = None,
     ) -> None:
         self._vocabulary, self._rungs, self._correct = vocabulary, rungs, correct
-        self._speller: Speller = speller or VocabularySpeller(vocabulary)
+        self._speller = VocabularySpeller(vocabulary)
         self._other_names, self._today = other_names, today
 
     async def plan(self, text: str, *, case: bool, terms: Sequence[str] = ()) -> SearchPlan:
@@ -153,13 +150,13 @@ class QueryPlannerLocal:
         text, mended_words = self._correct(text, self._collected) if self._correct is not None else (text, {})
         dates = date_constraint(text, self._today or datetime.now(UTC).date(), case=case)
         limits = limits_in(text, case=case)
-        cleared, slips = await self._cleared(text if case else without_limits(text, dates, limits))
+        cleared, slips = self._cleared(text if case else without_limits(text, dates, limits))
         if terms:
             found = self._named(terms, cleared, case=case)
         else:
             found = [*self._found(cleared, case=case), *self._translated(text)]
         slips = [*(Correction(written=w, meant=m) for w, m in mended_words.items()), *slips]
-        corrections = [*slips, *await self._corrections(found)]
+        corrections = [*slips, *self._corrections(found)]
         mended = {c.written: c.meant for c in corrections}
         planned = self._planned(
             [f.model_copy(update={"text": mended.get(f.text, f.text)}) for f in found], cleared.text
@@ -184,11 +181,11 @@ class QueryPlannerLocal:
         """Whether the collection that is searched uses a word."""
         return self._vocabulary.collected(word) >= IN_USE
 
-    async def _cleared(self, text: str) -> tuple[Cleared, list[Correction]]:
+    def _cleared(self, text: str) -> tuple[Cleared, list[Correction]]:
         """The text without what may not leave; an unknown word that is nearly one of medicine is read as that one."""
         cleared, slips = clear(text, self._vocabulary), []
         for word in cleared.slips:
-            meant = await self._speller.suggest(word)
+            meant = self._speller.suggest(word)
             if meant and worth_asking(meant, self._vocabulary, TALK):
                 slips.append(Correction(written=word, meant=meant))
         if slips:
@@ -233,10 +230,10 @@ class QueryPlannerLocal:
         held = [text for text in loose if _words(text) <= free]
         return held or [t.text for t in clean_terms([name], self._vocabulary, case=True)]
 
-    async def _corrections(self, found: Sequence[Candidate]) -> list[Correction]:
+    def _corrections(self, found: Sequence[Candidate]) -> list[Correction]:
         corrections = []
         for item in found:
-            meant = await self._speller.suggest(item.text)
+            meant = self._speller.suggest(item.text)
             if meant and meant.lower() != item.text.lower():
                 allowed = clean_terms([meant], self._vocabulary, case=False)
                 corrections += [Correction(written=item.text, meant=t.text) for t in allowed[:1]]

@@ -1,19 +1,10 @@
-"""Levels of a diagnosis (MedRAG), what an arm takes beside what it gives, and what the depths are counted on."""
+"""Levels of a diagnosis (MedRAG), and what the depths are counted on."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
 from agent.knowledge_graph import STARTER_GRAPH
-from agent.settings import Settings
-from evals.contract import TaskContext
-from evals.datasets.mirage import ExamQuestion
-from evals.runner import local_settings
-from evals.tasks import costs
-from evals.tasks.completeness.ablations import AblationCase, read_of
-from evals.tasks.costs import GATES, MEDRGAG, Questions, Timed, exam_arm, gate_arm, gate_settings
 from evals.tasks.depth import Claim, FullArticle, claim_of, holds, of_article, words_held
 from evals.tasks.depth import figures_of as depth_figures
 from evals.tasks.differential import Ranked, figures_of
@@ -68,54 +59,6 @@ def test_the_first_level_is_counted_where_there_is_one() -> None:
     assert values["starter.text.l1"] == pytest.approx(100 / 3)
     assert values["starter.text.l1_majority"] == 100  # always the commonest node
     assert not any(f.name.endswith(".l1") for f in figures_of(rows, frozenset("abc"), 0, more=False))
-
-
-def test_the_arms_of_the_gate_differ_in_the_decision_alone(tmp_path: Path) -> None:
-    context = TaskContext(tmp_path, 1, 0, Settings(home=tmp_path))
-    settings = {arm: gate_settings(context, arm) for arm in GATES}
-    assert {arm: s.gate.method for arm, s in settings.items()} == {
-        "gate": "published", "gate_ours": "ours", "whole_input": "whole_input", "always": "retrieve", "never": "direct",
-    }  # fmt: skip
-    assert len({s.model_copy(update={"gate": None, "config": ""}).model_dump_json() for s in settings.values()}) == 1
-    for name in MEDRGAG.values():
-        assert local_settings(name, home=tmp_path).config == name
-
-
-def test_an_arm_is_told_by_what_it_gives_and_what_it_takes() -> None:
-    ranking = [
-        {"disease": d, "name": d, "icd10": code, "l2": "x", "l1": "y", "score": s, "severity": "r", "evidence_id": "e"}
-        for d, code, s in (("a", "A01", 0.6), ("b", "B01", 0.1))
-    ]
-    case = AblationCase("t", frozenset({"A01"}), frozenset({"a"}))
-    found = [Timed(answer(differential=ranking), 10.0, 4.0), Timed(answer(), 30.0, 8.0)]
-    assert read_of(found[0].answer).codes == {"A01"}
-    values = {f.name: f.value for f in gate_arm("gate", "ddxplus", [case, case], found, 0)}
-    assert values["ica_rag_gate.ddxplus.precision"] == 100
-    assert values["ica_rag_gate.ddxplus.recall"] == 50
-    assert values["ica_rag_gate.ddxplus.ms"] == 20
-    assert values["ica_rag_gate.ddxplus.cpu_ms"] == 6
-    row = ExamQuestion(dataset="mmlu", id="1", question="q", options={"A": "a", "B": "b"}, answer="A")
-    chosen = {"label": "A", "text": "a", "reason": "r"}
-    exam = exam_arm("full", [row, row], [Timed(answer(choice=chosen), 1, 1), Timed(answer(), 2, 1)], 0)
-    assert {f.name: f.value for f in exam}["medrgag_full.exam.accuracy"] == 50
-
-
-def test_no_arm_is_timed_before_every_question_was_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = ExamQuestion(dataset="mmlu", id="1", question="q", options={"A": "a", "B": "b"}, answer="A")
-    asked: list[dict[str, object]] = []
-
-    def slower_at_first(context: TaskContext, settings: Settings, questions: Questions) -> dict[str, list[Timed]]:
-        asked.append(dict(questions))
-        return {
-            name: [Timed(answer(), 100.0 if len(asked) == 1 else 1.0, 1.0) for _ in of]
-            for name, of in questions.items()
-        }
-
-    monkeypatch.setattr(costs, "read_exam", lambda _: {"mmlu": [row]})
-    monkeypatch.setattr(costs, "timed", slower_at_first)
-    figures = {f.name: f.value for f in costs.medrgag(TaskContext(tmp_path, 1, 0, Settings(home=tmp_path)))}
-    assert {v for name, v in figures.items() if name.endswith("ms")} == {1.0}
-    assert all(list(of.values()) == [[("q", row.options)]] for of in asked)
 
 
 TEXT = "Gout hurts. " + "In this trial the daily dose of colchicine halved the number of attacks of gout in men."
