@@ -85,6 +85,11 @@ HAS_IT = re.compile(
     r"(?:是|会是|属于|得了|得的是|患有|有没有|有)(?P<zh>[\u4e00-\u9fff]{2,10}?)(?:的可能)?(?:吗|么|呢)?[?？]?\s*$",
     re.IGNORECASE,
 )
+ADDRESSED = re.compile(  # what a question about the program itself speaks to or of; ours
+    r"\b(?:you|your|yours|u|ur|this|here|it|its|anamnesis|bot|chat\w*|app|ai|program\w*|tool|assistant|service|system|"
+    r"answers?|sources?|data|model)\b|你|您|这|本|系统|程序|助手|软件|模型|回答|资料|数据",
+    re.IGNORECASE,
+)
 SOMEBODY = re.compile(r"\b(?:i|i'm|i've|my|me|he|she|his|her|him|they|them)\b|我|他|她", re.IGNORECASE)
 
 
@@ -220,6 +225,8 @@ def _by_sort(text: str, read: Sorted, diseases: Diseases | None) -> Verdict:
     if read.best is Sort.CASE and _asks_for_knowledge(text, read):
         return Verdict(Kind.EVIDENCE, f"a patient, and what is asked of the evidence; {_likely(read)}", patient=True)
     kind = {Sort.CASE: Kind.CASE, Sort.ASSISTANT: Kind.ASSISTANT}.get(read.best, Kind.EVIDENCE)
+    if kind is Kind.ASSISTANT and read.term and not ADDRESSED.search(text):
+        kind = Kind.EVIDENCE  # "How do I know if I am having a stroke?" speaks to nobody
     return Verdict(kind, _likely(read), patient=read.best is Sort.PATIENT_QUESTION)
 
 

@@ -59,6 +59,8 @@ def test_what_to_decline_is_told_from_questions_without_evidence() -> None:
         ("我有点头痛，昨晚没睡好", Kind.CASE),
         ("64M, on rivaroxaban, black stools since this morning, BP 108/60, HR 104, Hb 95. What now?", Kind.CASE),
         ("My mum has breast cancer. What are the options?", Kind.EVIDENCE),
+        ("How do I know if I am having a stroke?", Kind.EVIDENCE),
+        ("Who made you, and are you a doctor?", Kind.ASSISTANT),
         ("What rare disease could a 4-year-old girl have: fits, a small head, hand-wringing?", Kind.CASE),
         ("Which rare disease causes fits, a small head and hand-wringing?", Kind.EVIDENCE),
         ("What causes chest pain on breathing in?", Kind.EVIDENCE),
