@@ -178,7 +178,7 @@ TIDY = (
 # Words that say nothing of what is told; ours
 GENERIC = (
     "have got getting feel feeling now also actually really honestly tbh all still bit little much day days week weeks"
-    " since more like known"
+    " since more like known either"
     " 她 他 我 患者 病人"
 )
 # ours: words of what any medicine is for
@@ -383,7 +383,8 @@ def _whole(case: str, message: str, old: Characters) -> Characters:
     if medicine and whole and not listed:
         quiet = quiet | {sort_names().index("taking")}
         for word in reversed(before):
-            if not quiet & set(word.sorts) or (joined and word.text in SUBJECTS):
+            subject = word.text in SUBJECTS or _forms()["says"].fullmatch(word.text)
+            if not (quiet & set(word.sorts) or subject) or (joined and subject):
                 break
             start = clause.start + word.start
     elif whole and all(quiet & set(w.sorts) for w in before) and not listed:
@@ -439,10 +440,10 @@ def _unlike(case: str, message: str, pair: Pair) -> bool:
     if pair.new is None:
         return False
     said = next((c for c in clauses(message) if c.start <= pair.new[0] < c.end), None)
-    (old, new), forms = (case[slice(*pair.old)], message[slice(*pair.new)]), _forms()
+    new, forms = message[slice(*pair.new)], _forms()
     if said is not None:
-        denied = said.present is False and not forms["denial"].search(new)
-        if forms["still"].search(said.text) or (denied and _qualities(old) & _qualities(new)):
+        denied = said.present is False and forms["denial"].search(message, said.start, pair.new[0])
+        if denied or any(forms[name].search(said.text) for name in ("still", "belongs")):
             return True
         before = [c.present for c in clauses(message) if c.end <= said.start]
         if before and before[-1] is False and forms["reason"].match(message, said.start):
@@ -548,7 +549,9 @@ def _tells(message: str, found: Sequence[Pair], before: str, case: str, turn: in
         if stop is not None and _forms()["reason"].match(part, stop.end()):
             stop = None
         words = [w for w in words_of(part) if not rest or (stop is not None and w.start >= stop.end())]
-        if any(
+        right = rest or any(start <= a < start + len(part) for a, _ in put)
+        denies = not right and any(c.present is False and _named(c.plain) for c in clauses(part))
+        if denies or any(
             not quiet & set(w.sorts) and w.stem not in known and not _forms()["says"].fullmatch(w.text)
             and not any(a <= start + w.start < b for a, b in put)
             for w in words
