@@ -183,7 +183,7 @@ def places_of(text: str) -> tuple[str, ...]:
 
 
 def _is_place(text: str) -> bool:
-    """Whether a text is the name of a place and says nothing of it: "my left hand", and not "my left hand went numb"."""
+    """Whether a text is the name of a place and says nothing of it: "my hand", not "my hand went numb"."""
     where = {sort_names().index(name) for name in ("site", "side", "level", "stop")}
     beside = forms()["beside_place"]
     return bool(sites(text)) and all(where & set(w.sorts) or beside.fullmatch(w.text) for w in words_of(text))
