@@ -24,7 +24,7 @@ from tools.text.language import language_of
 from tools.text.measures import values
 from tools.text.negation import is_other_person
 from tools.text.questions import is_question, parts
-from tools.text.tokens import tokens
+from tools.text.tokens import stem, tokens
 from tools.yaml_files import read_patterns
 
 ENDS = (".", "!", "?", "。", "！", "？")
@@ -149,6 +149,8 @@ SURELY = 0.85  # ours: probability from which a message by itself puts something
 ASKED = 0.9  # ours: probability from which a message changes the case while a question of ours waits for its answer
 FEW = 8  # ours: words and signs of a message that tells an age and nothing else
 NUMBER = re.compile(r"\d+")
+JOINED = re.compile(r"\s*(?:and|or)\s+")  # ours: before another of a row
+SUBJECTS = frozenset(("i", "he", "she", "they", "we", "it"))  # ours: stay for what else they do
 STOP = re.compile(r"[,;，；]")
 MOST_DENIED = 3  # ours: words of what is taken back that can be denied in a sentence
 FRAME = ("allergic", "taking", "had")  # sorts of words that tell what a medicine or illness is to the patient
@@ -169,14 +171,14 @@ TIDY = (
     (re.compile(r"([,;，；])(?:\s*(?:(?:and|or|but)\s*)?[,;，；、])+"), r"\1"),
     (re.compile(r"[,;，；]\s*(?:(?:and|or|but)\s*)?([.。])"), r"\1"),
     (re.compile(r"(?:(?<=[.。])|^)\s*(?:(?:and|or|but)\s*)?[,.;，。；]+\s*"), " "),
-    (re.compile(r"(?<!\s)\s+(?:and|or|but)\s*([.。])"), r"\1"),
+    (re.compile(r"(?<!\s)\s+(?:and|or|but)\s*([.,;。])"), r"\1"),
     (re.compile(r" {2,}"), " "),
     (re.compile(r"^\s+|(?<!\s)\s+$"), ""),
 )
 # Words that say nothing of what is told; ours
 GENERIC = (
     "have got getting feel feeling now also actually really honestly tbh all still bit little much day days week weeks"
-    " since more like known"
+    " since more like known either"
     " 她 他 我 患者 病人"
 )
 # ours: words of what any medicine is for
@@ -283,10 +285,10 @@ def _pairs(case: str, message: str) -> tuple[Pair, ...]:
     if (other := other_medicine(case, message)) is not None:
         return (other,)
     found, (said, at), (before, old) = replaced(case, message), age_in(message), age_in(case)
-    found = _sound(case, message, [pair for pair in found if not _adds(case, message, pair)])
+    found = _sound(case, message, [p for p in found if not (_adds(case, message, p) or _unlike(case, message, p))])
     back = [
         p
-        for p in (*_taken_back(case, message), *_stopped(case, message))
+        for p in (*_taken_back(case, message), *_stopped(case, message), *_not_so(case, message))
         if not any(p.old[0] < o.old[1] and o.old[0] < p.old[1] for o in found)
     ]
     found = sorted([*found, *back], key=lambda p: -p.chance) or _last_value(case, message)
@@ -316,10 +318,14 @@ def _sound(case: str, message: str, found: list[Pair]) -> list[Pair]:
 
 
 def _of_one_sort(old: str, message: str, new: Characters) -> bool:
-    """Whether a relative stands for a relative, and not for whoever tells it ("my mum says")."""
-    relation = sort_names().index("relation")
-    told = [any(relation in w.sorts for w in words_of(text)) for text in (old, message[slice(*new)])]
-    return told[0] == told[1] and not (told[1] and _forms()["says_so"].match(message, new[1]))
+    """Whether a person stands for a person ("my son", "the chap"), and not for whoever tells it ("my mum says")."""
+    texts, quiet = (words_of(old), words_of(message[slice(*new)])), quiet_sorts()
+    for name in ("relation", "sex"):
+        sort = sort_names().index(name)
+        told = [any(sort in w.sorts and quiet.isdisjoint(w.sorts) for w in words) for words in texts]
+        if told[0] != told[1] or (name == "relation" and told[1] and _forms()["says_so"].match(message, new[1])):
+            return False
+    return True
 
 
 def _named(text: str) -> frozenset[str]:
@@ -368,10 +374,22 @@ def _whole(case: str, message: str, old: Characters) -> Characters:
     before = [w for w in words if clause.start + w.end <= old[0]]
     if not alone and not named_in(case[slice(*old)]):
         details = quiet
-    if any(details.isdisjoint(w.sorts) for w in behind):
-        return old
-    start = clause.start if all(quiet & set(w.sorts) for w in before) else old[0]
-    return start, clause.end
+    medicine, joined = bool(named_in(case[slice(*old)])), JOINED.match(case, clause.end)
+    whole = not any(details.isdisjoint(w.sorts) for w in behind) or (medicine and behind[0].text == "for")
+    (start, end), listed = (old[0], clause.end if whole else old[1]), False
+    if joined and end == clause.end:  # another of a row, or what else the same person does
+        listed = any(m.start == joined.end() for m in named_in(case))
+        end = joined.end() if before else end
+    if medicine and whole and not listed:
+        quiet = quiet | {sort_names().index("taking")}
+        for word in reversed(before):
+            subject = word.text in SUBJECTS or _forms()["says"].fullmatch(word.text)
+            if not (quiet & set(word.sorts) or subject) or (joined and subject):
+                break
+            start = clause.start + word.start
+    elif whole and all(quiet & set(w.sorts) for w in before) and not listed:
+        start = clause.start
+    return start, end
 
 
 def other_medicine(told: str, message: str) -> Pair | None:
@@ -416,6 +434,44 @@ def _adds(case: str, message: str, pair: Pair) -> bool:
     return bool(_forms()["takes"].search(said) and named_in(old) and named_in(new))
 
 
+def _unlike(case: str, message: str, pair: Pair) -> bool:
+    """Whether words of a message cannot stand for words of a case: they are told of as still so or denied, say why
+    something was not so, are told there by themselves, or count something else."""
+    if pair.new is None:
+        return False
+    said = next((c for c in clauses(message) if c.start <= pair.new[0] < c.end), None)
+    new, forms = message[slice(*pair.new)], _forms()
+    if said is not None:
+        denied = said.present is False and forms["denial"].search(message, said.start, pair.new[0])
+        if denied or any(forms[name].search(said.text) for name in ("still", "belongs")):
+            return True
+        before = [c.present for c in clauses(message) if c.end <= said.start]
+        if before and before[-1] is False and forms["reason"].match(message, said.start):
+            return True
+    details = quiet_sorts() | {sort_names().index(name) for name in (*DETAILS, *FRAME, "not", "back")}
+    rest = case[: pair.old[0]] + " " + case[pair.old[1] :]
+    told = [w for w in words_of(new) if details.isdisjoint(w.sorts)]
+    if told and {w.stem for w in told} <= {w.stem for w in words_of(rest)}:
+        return True
+    there, here = _counted(case, pair.old), _counted(message, pair.new)
+    return bool(there and here) and there != here
+
+
+def _counted(text: str, at: Characters) -> str:
+    """What the number of a stretch counts, by the word in or behind it: a unit's sort or a noun; "" for no number."""
+    number = sort_names().index("number"), sort_names().index("count")
+    words = [w for w in words_of(text) if w.start >= at[0]]
+    for word, behind in pairwise(words):
+        if word.start >= at[1]:
+            break
+        if set(number) & set(word.sorts):
+            named = _forms()["noun"].match(text, behind.start)
+            return next((kind for kind, m in (named.groupdict() if named else {}).items() if m), "") or (
+                behind.stem if named else ""
+            )
+    return ""
+
+
 def _of_another_measure(case: str, message: str, pair: Pair) -> bool:
     """Whether a message tells a value of something else than the value in whose place it would stand."""
     there, here = (
@@ -446,6 +502,29 @@ def _stopped(case: str, message: str) -> list[Pair]:
     return [Pair((m.start, m.start + len(m.written)), None, 1.0) for m in named_in(case) if m.generic in ended - {""}]
 
 
+def _not_so(case: str, message: str) -> list[Pair]:
+    """The words of the case for how something was that a message says it was not: "it wasn't sudden"."""
+    forms, found = _forms(), []
+    for said in clauses(message):
+        if said.present is not False or said.other or not forms["was_not"].search(message, said.start, said.end):
+            continue
+        how, named = _qualities(said.text), frozenset(tokens(forms["begins"].sub(" ", said.plain)))
+        for told in clauses(case) if how else ():
+            if told.present and not told.other and named - how <= frozenset(tokens(told.plain)):
+                found += [
+                    Pair((told.start + w.start, told.start + w.end), None, 1.0)
+                    for w in words_of(told.text)
+                    if _qualities(w.text) & how
+                ]
+    return found
+
+
+def _qualities(text: str) -> frozenset[str]:
+    """Stems of the words that say how something is, adverbs as adjectives: ``suddenly``, ``sudden``."""
+    quality = sort_names().index("quality")
+    return frozenset(stem(w.text.removesuffix("ly")) for w in words_of(text) if quality in w.sorts)
+
+
 def _written_like(put: str, old: str) -> str:
     """What is put into the case in the letters of what it replaces: ``L`` for ``R``, ``left`` for ``right``."""
     if old in ("L", "R") and put.lower() in ("left", "right"):
@@ -470,7 +549,9 @@ def _tells(message: str, found: Sequence[Pair], before: str, case: str, turn: in
         if stop is not None and _forms()["reason"].match(part, stop.end()):
             stop = None
         words = [w for w in words_of(part) if not rest or (stop is not None and w.start >= stop.end())]
-        if any(
+        right = rest or any(start <= a < start + len(part) for a, _ in put)
+        denies = not right and any(c.present is False and _named(c.plain) for c in clauses(part))
+        if denies or any(
             not quiet & set(w.sorts) and w.stem not in known and not _forms()["says"].fullmatch(w.text)
             and not any(a <= start + w.start < b for a, b in put)
             for w in words

@@ -11,6 +11,7 @@ from graphs.triage.contract import AskedQuestion
 from graphs.triage.facts import Findings, join
 from tools.contract import Finding
 from tools.reading.messages import Sort, sorted_as
+from tools.reading.replacing import sort_names, words_of
 from tools.text.body_sites import sites
 from tools.text.clauses import clauses
 from tools.text.language import language_of
@@ -174,11 +175,18 @@ def places_of(text: str) -> tuple[str, ...]:
     """A statement of pain for each place that a reply names: ``chest and left arm`` -> two; () when none is named."""
     parts = [forms()["place_head"].sub("", p).strip(" .。!！") for p in forms()["between"].split(text)]
     named, hurts = [p for p in parts if p], forms()["hurts"]
-    if not named or not sites(text) or not all(sites(p) or hurts.search(p) for p in named):
+    if not named or not sites(text) or not all(_is_place(p) or hurts.search(p) for p in named):
         return ()  # no list of places: what else it tells would be lost
     if language_of(text) == "zh":
         return tuple(f"{p}。" if hurts.search(p) else f"{p}疼痛。" for p in named)
     return tuple(f"{p[:1].upper()}{p[1:]}." if hurts.search(p) else f"Pain in {p}." for p in named)
+
+
+def _is_place(text: str) -> bool:
+    """Whether a text is the name of a place and says nothing of it: "my hand", not "my hand went numb"."""
+    where = {sort_names().index(name) for name in ("site", "side", "level", "stop")}
+    beside = forms()["beside_place"]
+    return bool(sites(text)) and all(where & set(w.sorts) or beside.fullmatch(w.text) for w in words_of(text))
 
 
 def _asks_value(asked: AskedQuestion) -> bool:

@@ -190,3 +190,32 @@ def test_a_denial_and_its_correction_are_known_by_their_meaning() -> None:
     case = text_of(revise(facts_of("An itchy rash on both knees."), "it is not itchy", 2, findings))
     assert "rash on both knees" in case
     assert "An itchy" not in case
+
+
+@pytest.mark.parametrize(
+    ("messages", "kept", "gone"),
+    [
+        (["Woman of 60, drinks 3 pints a day, has had chest pain for 3 hours.", "it's 5 hours, not 3"],
+         ["3 pints", "for 5 hours"], ["3 hours"]),
+        (["I smoke 20 cigarettes a day and I'm 44.", "10 cigarettes, not 20"], ["I smoke 10 cigarettes"], ["20"]),
+        (["He is 80 and confused since yesterday.", "He is still confused today"], ["since yesterday"],
+         ["since today"]),
+        (["I'm 52, sore knees and my speech is slurred.",
+          "my speech isn't slurred, that was just the sleeping pill. Knees still sore"],
+         ["sore knees", "isn't slurred"], ["is slurred", "is pill"]),
+        (["My belly pain began suddenly, I'm 33.", "it didn't start suddenly, it crept up over two days"],
+         ["belly pain", "two days"], ["began suddenly"]),
+        (["He's 69 on bisoprolol and digoxin, feels sick.", "Digoxin was halted in spring; he still takes bisoprolol"],
+         ["on bisoprolol, feels sick"], ["and digoxin", "bisoprolol and"]),
+        (["Woman of 70 with diabetes on metformin, vomiting.",
+          "The metformin is for the lady in bed 4, forget that. She has no diabetes either"],
+         ["Woman of 70, vomiting"], ["on metformin", "with diabetes"]),
+        (["My brother, 40, uses ibuprofen for his knee and has heartburn.",
+          "He never used ibuprofen, only ice. So no painkillers"], ["brother, 40, has heartburn"],
+         ["uses ibuprofen", "uses painkillers"]),
+    ],
+)  # fmt: skip
+def test_what_cannot_stand_for_it_replaces_nothing(messages: list[str], kept: list[str], gone: list[str]) -> None:
+    case = case_after(*messages)
+    assert [k for k in kept if k not in case] == []
+    assert [g for g in gone if any(g in c.text for c in clauses(case) if c.present is not False)] == []

@@ -87,3 +87,8 @@ def test_why_a_question_is_asked_is_another_why(text: str, aspect: Aspect) -> No
     assert decision.explain is not None
     assert decision.explain.aspect is aspect
     assert decision.answered is None
+
+
+def test_a_place_of_which_something_is_told_is_no_place_of_pain() -> None:
+    assert read_reply("my back is sore and my left hand went numb", WHERE) is None
+    assert read_reply("my chest and my lips are turning blue", WHERE) is None
