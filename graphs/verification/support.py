@@ -85,12 +85,9 @@ AFFIRMS = re.compile(
 # What is lacking is said by an affirmation or by a denial.
 ABSENT = re.compile(r"\b(?:is|are|was|were)(?: \w+)? absent\b|缺如", re.IGNORECASE)
 ONLY = re.compile(r"\b(?:only|unless|until|except|outside|before)\b|只有|仅|除非|才|以外|之前", re.IGNORECASE)
-# What may be worded as a denial or as none: to stop is not to give, and avoiding a thing may be what helps.
-EITHER = re.compile(
-    r"\b(?:stop\w*|withh[eo]ld\w*|discontinu\w*|paus(?:e[sd]?|ing)|avoiding|(?:or|and) avoid\w*"
-    r")\b|停用|停药",
-    re.IGNORECASE,
-)
+# What may be worded as a denial or as none: avoiding a thing may be what helps.
+EITHER = re.compile(r"\b(?:avoiding|(?:or|and) avoid\w*)\b", re.IGNORECASE)
+STOPS = frozenset(tokens("stop stopped discontinue pause 停用 停药"))  # to stop a thing is not to give it
 LESS = re.compile(rf"^without\b.*\b(?:{AUXILIARY})\b", re.IGNORECASE)  # what goes on behind what something lacks
 ANSWERS = re.compile(r"^(?:yes|no)\b[,:;.]\s+", re.IGNORECASE)  # the answer before a statement denies nothing of it
 # What is told of a thing by the way, between commas.
@@ -98,7 +95,7 @@ BY_THE_WAY = re.compile(
     r",\s(?:(?:to|of|in|for|with|by|from)\s)?(?:which|who|whom|whose)\b[^,;.:]*,(?=\s\w)", re.IGNORECASE
 )
 APART = re.compile(  # what begins a clause of its own
-    rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
+    rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not|never|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
     re.IGNORECASE,
 )
 PROVIDED = re.compile(r"\b\s+(?:when|if)\b.*", re.IGNORECASE)  # what a clause holds for: it may deny on its own
@@ -385,6 +382,8 @@ def _turned(text: str, quotes: Sequence[str], told: str = "", asked: str = "") -
             continue  # its denial is a quote's, whatever it affirms beside it
         most = max((n for _, n in same), default=0)
         for held in (held for held, kind in quoted if not kind & kinds):
+            if bool(words & STOPS) is not bool(held & STOPS):
+                continue  # "avoid it" and "it is stopped" say the same
             size, n = min(len(words), len(held)), len(words & held)
             if n > most and n >= max(LEAST, min(size, LEAST + 1), DENIED * size):
                 return True

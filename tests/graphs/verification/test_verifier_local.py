@@ -291,6 +291,8 @@ def test_what_only_sounds_like_a_denial_or_a_figure_is_none(
     [
         ("The trial that did not show a benefit was small.", "The small trial did show a benefit."),
         ("Metformin is stopped below 30 mL/min.", "Metformin is stopped below 40 mL/min."),
+        ("Warfarin is stopped for the operation.", "Warfarin is not stopped for the operation."),
+        ("Do not stop the steroid suddenly.", "Stop the steroid suddenly."),
         ("Trimming is no better than exercise.", "Yes: trimming is better than exercise."),
     ],
 )
