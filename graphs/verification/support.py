@@ -37,17 +37,9 @@ UNITS = {
 }  # fmt: skip
 # A figure with its unit, which may stand behind another that shares it: "6 to 8 hours", "9-year-old".
 MEASURE = re.compile(rf"{NUMBER.pattern}(?=(?:\s?(?:to|or|and|-|–|/)\s?\d+(?:[.,]\d+)*)*[\s-]?(?P<unit>[A-Za-z]+|%)?)")
-# "The two together" counts nothing that a source must count; and how a patient's own value is held against a limit.
+# "The two together" counts nothing that a source must count, nor do the options that were given.
 COUNTED_BACK = re.compile(
-    r"\b(?:the|these|those|all) (?:two|three|four|five)\b"
-    r"(?=\s*(?:together|alone|apart|of|are|is|can|may|for|medicines|drugs|options|choices|[,.;:)]|$))"
-    r"|\b(?:two|three|four|five) (?=(?:areas|sites|places|regions|features|findings|signs|symptoms|reasons)\b)",
-    re.IGNORECASE,
-)
-MEETS = re.compile(
-    r"\b\d{1,3}[- ]years?[- ]old\b|\b(?:meets?|fulfils?|satisf(?:y|ies)|exceeds?)\b"
-    r"|\d(?: \S{1,20})? (?:is|are|lies?) (?:well |far |just )?(?:above|below|over|under|within|beyond)\b",
-    re.IGNORECASE,
+    r"\bthe two together\b|\bamong the (?:two|three|four|five) (?:medicines|drugs|options|choices)\b", re.IGNORECASE
 )
 HAN_DIGITS = "〇一二三四五六七八九"
 # A Chinese numeral before a unit of time, dose or count; 两 is two.
@@ -63,7 +55,7 @@ DENIAL = re.compile(
     # of what is unusual, not of an unusual thing
     r"|\b(?:very )?unusual\b(?!\s+(?!(?:in|for|to|at|after|before|among|and|but|with|when|if|unless|here)\b)[a-z])"
     r"|\b(?:avoid\w*|contra-?indicat\w*|prohibited|nobody|insufficient\w*|without)\b"
-    r"|(?<!\ba )\blittle\b(?! (?:urine|appetite|sleep|energy)\b)"
+    r"|(?<!\ba )\blittle\b"
     r"|\b(?:exclu(?:de[sd]?|ding)|rul(?:e[sd]?|ing)(?: (?:it|them|this|that))? out)\b"
     r"|\b(?:similar|comparable|the same) (?:in|rates?|risks?|mortality|between|with|to)\b"
     r"|\b(?:is|are|was|were) (?:similar|comparable)\b"
@@ -73,7 +65,7 @@ DENIAL = re.compile(
 AUXILIARY = "is|are|was|were|has|have|had|can|may|must|should|will|do|does|did"
 # Two denials that are none, words that sound like one, what something is preferred to, and who is spoken of.
 AFFIRMS = re.compile(
-    r"\b[a-z]+-lack\b|\b(?:who|whom) (?:\w+ )?(?:can|do|does|did|are|is|have|has|had)(?:n['’]t|not| not| no)\b|"
+    r"\b[a-z]+-lack\b|\bwho cannot\b|\bwith (?:or|and) without\b|"
     r"\b(?:not|no|never|cannot|[a-z]+n['’]t)\b(?: \w+){0,3}? (?:exclu\w+|rul\w+ out|(?:uncommon|unusual|rare)(?:ly)?"
     r"|unlikely|contra-?indicated|unreasonable|unknown|worse|inferior|less|fewer|only|without|until|before)\b"
     r"|\bnon-?inferior\b"
@@ -85,15 +77,10 @@ AFFIRMS = re.compile(
 # What is lacking is said by an affirmation or by a denial.
 ABSENT = re.compile(r"\b(?:is|are|was|were)(?: \w+)? absent\b|缺如", re.IGNORECASE)
 ONLY = re.compile(r"\b(?:only|unless|until|except|outside|before)\b|只有|仅|除非|才|以外|之前", re.IGNORECASE)
-# What may be worded as a denial or as none: avoiding a thing may be what helps.
-EITHER = re.compile(r"\b(?:avoiding|(?:or|and) avoid\w*)\b", re.IGNORECASE)
 STOPS = frozenset(tokens("stop stopped discontinue pause 停用 停药"))  # to stop a thing is not to give it
-LESS = re.compile(rf"^without\b.*\b(?:{AUXILIARY})\b", re.IGNORECASE)  # what goes on behind what something lacks
 ANSWERS = re.compile(r"^(?:yes|no)\b[,:;.]\s+", re.IGNORECASE)  # the answer before a statement denies nothing of it
 # What is told of a thing by the way, between commas.
-BY_THE_WAY = re.compile(
-    r",\s(?:(?:to|of|in|for|with|by|from)\s)?(?:which|who|whom|whose)\b[^,;.:]*,(?=\s\w)", re.IGNORECASE
-)
+BY_THE_WAY = re.compile(r",\s(?:to|of) which [\w\s-]{1,30} belongs?,(?=\s\w)", re.IGNORECASE)
 APART = re.compile(  # what begins a clause of its own
     rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not|never|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
     re.IGNORECASE,
@@ -323,13 +310,12 @@ def _strange(text: str, held: Sequence[str], asked: str) -> set[str]:
     """
     text = COUNTED_BACK.sub(" ", text)
     known, own = {n for s in held for n in numbers(s)}, measures(text)
-    known |= {ORDINALS[word] for s in held for word in re.findall(r"[a-z]+", s.lower()) if word in ORDINALS}
+    spelt = {ORDINALS[word] for s in held for word in re.findall(r"[a-z]+", s.lower()) if word in ORDINALS}
+    known |= spelt - {m[0] for m in NUMBER.finditer(text)}  # "the third day" bears "day three", and no 3 mg
     given, told = [m for s in held for m in measures(s)], numbers(asked)
 
     def borne(m: Measure) -> bool:
         if any(g.unit == m.unit != "" and math.isclose(g.size, m.size) for g in given):
-            return True
-        if m.figure in told and MEETS.search(text):
             return True
         rivals = [g for g in given if g.unit == m.unit or not (g.unit and m.unit)]
         return m.figure in told and all(any(g.figure == o.figure for o in own) for g in rivals)
@@ -351,13 +337,12 @@ def _kinds(clause: str) -> frozenset[bool]:
     """Whether a clause denies: both where it holds under a condition alone, denies more than one thing, or tells of
     what is absent."""
     count = len(DENIAL.findall(AFFIRMS.sub(" ", PROVIDED.sub(" ", clause))))
-    either = any(form.search(clause) for form in (ONLY, ABSENT, EITHER, LESS))
-    return BOTH if count > 1 or either else frozenset((count == 1,))
+    return BOTH if count > 1 or ONLY.search(clause) or ABSENT.search(clause) else frozenset((count == 1,))
 
 
 def _words(clause: str) -> set[str]:
     """What a clause speaks of, its denial aside."""
-    return set(tokens(DENIAL.sub(" ", AFFIRMS.sub(" ", PROVIDED.sub(" ", clause)))))
+    return set(tokens(DENIAL.sub(" ", AFFIRMS.sub(" ", clause))))
 
 
 def _turned(text: str, quotes: Sequence[str], told: str = "", asked: str = "") -> bool:

@@ -257,19 +257,9 @@ def test_faithful_sentences_pass_whatever_they_deny_and_turned_ones_do_not(
             "",
         ),
         (
-            "Drinking water and avoiding spermicides may reduce cystitis.",
-            "Drinking water may reduce cystitis.",
-            "",
-        ),
-        (
             "A protein above 150 on the third or fourth day suggests a leak.",
             "A protein above 150 on day three or four suggests a leak.",
             "",
-        ),
-        (
-            "The criteria are a muscle thickness of 3 to 4 mm or more.",
-            "A muscle thickness of 5 mm meets the criteria.",
-            "The muscle thickness is 5 mm.",
         ),
         (
             "Vaccine and immunoglobulin are given at once.",
@@ -293,6 +283,18 @@ def test_what_only_sounds_like_a_denial_or_a_figure_is_none(
         ("Metformin is stopped below 30 mL/min.", "Metformin is stopped below 40 mL/min."),
         ("Warfarin is stopped for the operation.", "Warfarin is not stopped for the operation."),
         ("Do not stop the steroid suddenly.", "Stop the steroid suddenly."),
+        ("People who do not smoke may take the combined pill.", "People who smoke may take the combined pill."),
+        ("Warfarin lowers stroke compared with no treatment.", "Warfarin lowers stroke compared with treatment."),
+        ("Avoiding salt may reduce swelling.", "Salt may reduce swelling."),
+        ("A history of clots calls for great care or avoiding it.", "A history of clots calls for giving it."),
+        ("Vomiting without bile is typical of reflux.", "Vomiting with bile is typical of reflux."),
+        ("The drug is not given when pregnant.", "The drug is given when pregnant."),
+        (
+            "Filgrastim, which is not safe in leukaemia, is given daily.",
+            "Filgrastim, which is safe in leukaemia, is given daily.",
+        ),
+        ("A clearance of 30 mL/min or more is needed.", "A clearance of 40 mL/min is within what is needed."),
+        ("The third dose is due in a year.", "A dose of 3 mg is due in a year."),
         ("Trimming is no better than exercise.", "Yes: trimming is better than exercise."),
     ],
 )
