@@ -21,6 +21,7 @@ from tools.knowledge_graph.edge import CHAPTERS
 from tools.reading import corpus
 from tools.reading.features import BUCKETS, DENSE
 from tools.reading.messages import MEANINGS, SECTIONS, SORTS, Meaning, Section, Sort, beside, is_long, medical
+from tools.text.language import language_of
 from tools.weights import store
 
 EXAMPLES = Path(__file__).parents[2] / "graphs" / "triage" / "examples"
@@ -38,6 +39,7 @@ CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 INVERSE_MEANT = 10.0  # ours: inverse strength of the penalty of the head of meanings
 OFTEN = 5  # ours: messages of a conversation that a bucket of n-grams must stand in for that head
 SHORT = 150  # ours: characters of a first message that teaches what asks nothing of what was said before
+BEFORE = 400  # ours: characters of a case that a reply stands behind, at most
 FAINT = 0.02  # ours: what such a message counts: they are many
 INVERSE_SECTION = 3.0  # ours: inverse strength of the penalty of the head of sections
 COPIES = 3  # ours: of each question about a section, two of them with a disease in the place of "it"
@@ -66,7 +68,7 @@ class Message(NamedTuple):
     Attributes:
         sort: None where unknown; emergency: None where it may be argued.
         group: what it is held out with; kind: the emergency that it tells of, or looks like.
-        asked: a question of BioASQ or PubMedQA.
+        asked: a question of BioASQ or PubMedQA. reply: told within a conversation, by itself or behind a case.
     """
 
     text: str
@@ -75,6 +77,7 @@ class Message(NamedTuple):
     group: str
     kind: str = ""
     asked: bool = False
+    reply: bool = False
 
     @property
     def weight(self) -> float:
@@ -124,6 +127,14 @@ def messages(data: Path) -> list[Message]:
     for row in corpus.rows(EXAMPLES / "emergencies.jsonl"):
         kind, urgent = row["kind"], row["label"] == "emergency"
         out.append(Message(row["text"], Sort.CASE if urgent else None, urgent, kind, kind))
+    calm = [m.text for m in out if m.sort is Sort.CASE and m.emergency is False and len(m.text) <= BEFORE]
+    cases = {language: [text for text in calm if language_of(text) == language] for language in ("en", "zh")}
+    draw = random.Random(SEED)  # noqa: S311
+    for at, row in enumerate(corpus.rows(EXAMPLES / "replies.jsonl")):
+        urgent = {"calm": False, "emergency": True}.get(row["label"])
+        behind = draw.choice(cases[language_of(row["text"])])
+        told = (row["text"], f"{behind} {row['text']}")
+        out += [Message(text, None, urgent, f"reply {at}", reply=True) for text in told]
     held = corpus.division()
     for source, file in (("pubmedqa", corpus.PUBMEDQA), ("bioasq", corpus.BIOASQ)):
         asked = [row for row in corpus.rows(data / file) if row["id"] not in held[source]]
@@ -166,7 +177,7 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
     known = [at for at, row in enumerate(every) if row.emergency is not None]
     rows, x = [every[at] for at in known], matrix[known]
     target = np.array([int(bool(row.emergency)) for row in rows])
-    calm = np.array([not row.emergency and (row.sort is Sort.CASE or bool(row.kind)) for row in rows])
+    calm = np.array([not row.emergency and (row.sort is Sort.CASE or bool(row.kind) or row.reply) for row in rows])
     weight = np.array([FEWER if row.asked else CALM if c else 1.0 for row, c in zip(rows, calm, strict=True)])
     held = held_out(x, target, weight, [row.group for row in rows], INVERSE, STEPS)[:, 1]
     long = np.array([is_long(row.text) for row in rows])
@@ -178,6 +189,8 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
         "long emergencies": (target == 1) & long,
         "short cases": case & ~long,
         "long cases": calm & long,
+        "urgent replies": np.array([row.reply and bool(row.emergency) for row in rows]),
+        "calm replies": np.array([row.reply and not row.emergency for row in rows]),
     }
     asked = float(np.quantile(held[sets["questions"]], 1 - ALARMS))
     least = [max(asked, float(np.quantile(held[sets[name]], 1 - most))) for name, most in MILD_ALARMS.items()]
