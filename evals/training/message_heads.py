@@ -181,6 +181,7 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
     weight = np.array([FEWER if row.asked else CALM if c else 1.0 for row, c in zip(rows, calm, strict=True)])
     held = held_out(x, target, weight, [row.group for row in rows], INVERSE, STEPS)[:, 1]
     long = np.array([is_long(row.text) for row in rows])
+    reply = np.array([row.reply for row in rows])
     case = np.array([row.sort is Sort.CASE and not row.emergency for row in rows])
     sets = {
         "emergencies": np.array([bool(row.kind) and bool(row.emergency) for row in rows]),
@@ -188,9 +189,9 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
         "questions": np.array([row.sort in (Sort.QUESTION, Sort.PATIENT_QUESTION) for row in rows]),
         "long emergencies": (target == 1) & long,
         "short cases": case & ~long,
-        "long cases": calm & long,
-        "urgent replies": np.array([row.reply and bool(row.emergency) for row in rows]),
-        "calm replies": np.array([row.reply and not row.emergency for row in rows]),
+        "long cases": calm & long & ~reply,
+        "urgent replies": reply & (target == 1),
+        "calm replies": reply & (target == 0),
     }
     asked = float(np.quantile(held[sets["questions"]], 1 - ALARMS))
     least = [max(asked, float(np.quantile(held[sets[name]], 1 - most))) for name, most in MILD_ALARMS.items()]
