@@ -82,7 +82,7 @@ class Emergencies(NamedTuple):
 
 
 def red_flags(
-    text: str, language: str, *, alone: bool = True, exam: bool = False, grave: Grave | None = None
+    text: str, language: str, *, alone: bool = True, exam: bool = False, grave: Grave | None = None, calm: bool = False
 ) -> tuple[RedFlag, ...]:
     """The emergencies that a message shows, worded in ``language``: by its numbers, its words, and what it tells.
 
@@ -90,6 +90,7 @@ def red_flags(
         alone: nothing was said before. exam: options are given; the patient of an examination's vignette is nobody.
         grave: how much of the belief in what explains a text is in emergencies; where the head by itself hears none,
             it hears more by that. Where mild diseases surely explain the text, it must hear one plainly.
+        calm: what is new of the text adds no alarm: the head is not asked, and what it heard before stands by itself.
     """
     if exam and VIGNETTE.match(text):
         return ()
@@ -97,8 +98,8 @@ def red_flags(
     plain = plain_of(text)
     told = without_harmless(plain)
     hear = partial(emergency_in, alone=alone and not exam)
-    heard = hear(plain) if told and not is_steady(text) else None
-    if told and not shown and alone and grave is not None and (heard is not None or not _is_dated(text)):
+    heard = hear(plain) if told and not calm and not is_steady(text) else None
+    if told and not calm and not shown and alone and grave is not None and (heard is not None or not _is_dated(text)):
         belief = beside(plain, grave)
         if heard is None or belief < 0:
             hear = partial(hear, beside=max(belief, 0.0), plainly=belief < 0)

@@ -42,7 +42,7 @@ from tools.contract import Finding
 from tools.medicines.blame import asks_of_blame
 from tools.medicines.checks import check
 from tools.medicines.names import medicines_in
-from tools.reading.messages import WORDS, Meaning, Sort, Sorted, sorted_as
+from tools.reading.messages import ADDS, WORDS, Meaning, Sort, Sorted, emergency_chance, sorted_as
 from tools.text import questions
 from tools.text.demographics import read_person
 from tools.text.language import language_of
@@ -375,7 +375,8 @@ class TriageLocal:
             facts = extend(session.facts, told)
             case = text_of(facts)
             reason = f"answers our question: {session.asked.text if session.asked else ''}"
-            flags = merged(red_flags(text, language, alone=False), red_flags(case, language))
+            calm = not (reply.finding and reply.finding.present) and emergency_chance(text) < ADDS
+            flags = merged(red_flags(text, language, alone=False), red_flags(case, language, calm=calm))
             return decision_of(Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, facts), flags, reply.finding)
         urgent = verdict.explain is not None and bool(red_flags(text, language, alone=False))
         verdict = Verdict(Kind.CASE, "asks, and tells of an emergency") if urgent else verdict
@@ -385,7 +386,8 @@ class TriageLocal:
             return decision_of(verdict, language, turn, flags)
         flags = red_flags(text, language, alone=not session.case, grave=None if verdict.warned else self._grave)
         if turn.facts and turn.question != text:
-            flags = merged(flags, red_flags(turn.question, language, grave=self._grave))
+            calm = bool(session.case) and emergency_chance(text) < ADDS
+            flags = merged(flags, red_flags(turn.question, language, grave=self._grave, calm=calm))
         if flags and verdict.kind is not Kind.CASE and not verdict.warned:  # a warning is told beside the emergency
             verdict = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}")
             turn = case_turn(text, session, self._findings)

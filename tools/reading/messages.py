@@ -36,6 +36,9 @@ SURELY, SURELY_WITH_TERM = 0.5, 0.9
 PLAINLY = 0.9  # ours: probability from which a question, or what stands beside one, tells of an emergency
 FEWEST = 5  # ours: words, or pairs of Chinese characters, below which a message says little by itself
 IN_FEW_WORDS = 0.91  # ours: probability from which such a message tells of an emergency
+# ours: the same of a message within a conversation, and what it must reach for the case to be heard with it; of replies
+# held out, XX % of emergencies are heard by one or the other, and XX % of the others
+IN_CONVERSATION, ADDS = 0.6, 0.3
 # ours: who a Chinese message is about, before what it tells: the head hears less behind "72岁男性，"
 PERSON_ZH = re.compile(
     r"^\W*(?:患者|病人)?[，,、\s]*(?:[男女](?:性|孩|童|婴|士)?[，,、\s]*)?(?:\d{1,3}|[一二三四五六七八九十]+)(?:岁|个?月|周|天)大?的?"
@@ -250,8 +253,8 @@ def emergency_in(text: str, *, alone: bool = True, beside: float = 0.0, plainly:
     """
     text = max((text, corrected(text)[0], PERSON_ZH.sub("", text) or text), key=emergency_chance)
     chance, model = emergency_chance(text), heads()
-    bare = not alone or len(WORDS.findall(text)) < FEWEST
-    if bare and chance < IN_FEW_WORDS:
+    least = IN_FEW_WORDS if alone and len(WORDS.findall(text)) < FEWEST else 0.0 if alone else IN_CONVERSATION
+    if chance < least:
         return None
     told = " ".join(part for part in parts(text) if not is_question(part))
     asks = not told and sorted_as(text).of(Sort.QUESTION, Sort.PATIENT_QUESTION) >= 0.5
