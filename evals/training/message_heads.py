@@ -21,7 +21,6 @@ from tools.knowledge_graph.edge import CHAPTERS
 from tools.reading import corpus
 from tools.reading.features import BUCKETS, DENSE
 from tools.reading.messages import MEANINGS, SECTIONS, SORTS, Meaning, Section, Sort, beside, is_long, medical
-from tools.text.language import language_of
 from tools.weights import store
 
 EXAMPLES = Path(__file__).parents[2] / "graphs" / "triage" / "examples"
@@ -39,7 +38,6 @@ CURVE = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 INVERSE_MEANT = 10.0  # ours: inverse strength of the penalty of the head of meanings
 OFTEN = 5  # ours: messages of a conversation that a bucket of n-grams must stand in for that head
 SHORT = 150  # ours: characters of a first message that teaches what asks nothing of what was said before
-BEFORE = 400  # ours: characters of a case that a reply stands behind, at most
 FAINT = 0.02  # ours: what such a message counts: they are many
 INVERSE_SECTION = 3.0  # ours: inverse strength of the penalty of the head of sections
 COPIES = 3  # ours: of each question about a section, two of them with a disease in the place of "it"
@@ -68,7 +66,7 @@ class Message(NamedTuple):
     Attributes:
         sort: None where unknown; emergency: None where it may be argued.
         group: what it is held out with; kind: the emergency that it tells of, or looks like.
-        asked: a question of BioASQ or PubMedQA. reply: told within a conversation, by itself or behind a case.
+        asked: a question of BioASQ or PubMedQA. reply: told within a conversation.
     """
 
     text: str
@@ -127,14 +125,9 @@ def messages(data: Path) -> list[Message]:
     for row in corpus.rows(EXAMPLES / "emergencies.jsonl"):
         kind, urgent = row["kind"], row["label"] == "emergency"
         out.append(Message(row["text"], Sort.CASE if urgent else None, urgent, kind, kind))
-    calm = [m.text for m in out if m.sort is Sort.CASE and m.emergency is False and len(m.text) <= BEFORE]
-    cases = {language: [text for text in calm if language_of(text) == language] for language in ("en", "zh")}
-    draw = random.Random(SEED)  # noqa: S311
     for at, row in enumerate(corpus.rows(EXAMPLES / "replies.jsonl")):
         urgent = {"calm": False, "emergency": True}.get(row["label"])
-        behind = draw.choice(cases[language_of(row["text"])])
-        told = (row["text"], f"{behind} {row['text']}")
-        out += [Message(text, None, urgent, f"reply {at}", reply=True) for text in told]
+        out.append(Message(row["text"], None, urgent, f"reply {at}", reply=True))
     held = corpus.division()
     for source, file in (("pubmedqa", corpus.PUBMEDQA), ("bioasq", corpus.BIOASQ)):
         asked = [row for row in corpus.rows(data / file) if row["id"] not in held[source]]
