@@ -230,7 +230,7 @@ class Endpoint:
             # connections of its own: the library keeps others by address, beyond the event loop that they belong to.
             timeout=openai.Timeout(None),
             stream_chunk_timeout=None,  # its wait can swallow the cancellation by which the deadline ends a stream
-            # A redirect would carry the question to an address that nobody named: it is a failure like any other status.
+            # A redirect would carry the question to an address that nobody named; it is a failure.
             http_async_client=openai.DefaultAsyncHttpxClient(
                 timeout=None, follow_redirects=False, proxy=os.environ.get("OPENAI_PROXY") or None
             ),
