@@ -136,6 +136,9 @@ class Agent:
         if settings is not None and overrides:
             both = f"Settings are given, and {', '.join(overrides)} beside them."
             raise InputError(both, "Give all of it to Settings(...), or all of it to Agent(...).")
+        if settings is not None and not isinstance(settings, Settings):
+            by_name = 'Give Agent(Settings(...)), or each by its name: Agent(home="...").'
+            raise InputError("The settings are no Settings.", by_name)
         self._settings = settings or load_settings(**overrides)
         self.home = Home(self.settings.home).prepare()
         if parts is None:

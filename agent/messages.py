@@ -27,26 +27,29 @@ def check_kinds(asked: Asked) -> None:
         raise InputError("The options have no letters.", 'Give each its letter: options={"A": "...", "B": "..."}.')
     if isinstance(asked.documents, str) or not isinstance(asked.documents, Sequence):
         raise InputError("The documents are no list.", "Give a list of their ids.")
+    if asked.replying is not None and not callable(asked.replying):
+        raise InputError("replying cannot be called.", "Give a coroutine function: async def replying(question): ...")
     for name, text in (("owner", asked.owner), ("turn_key", asked.turn_key)):
         if not isinstance(text, str):
             raise InputError(f"{name} is not text.", "Give a string.")
 
 
-def check_message(text: str, limit: int, name: str = "The message", *, stated: bool = True) -> str:
+def check_message(text: str, limit: int, name: str = "The message", *, stated: bool = True, raised: bool = True) -> str:
     """The message, stripped, its runs of white space made short; raises InputError when empty, too long or not text.
 
     The limit holds for what came, so that white space is no way around it. Of a message that is read statement by
-    statement (``stated``) `check_statements` bounds the processor time.
+    statement (``stated``) `check_statements` bounds the processor time. ``raised``: a setting can raise the limit.
     """
     if not isinstance(text, str) or NOT_TEXT.search(text):
         raise InputError(f"{name} is not text.", "Send plain text.")
     stripped = text.strip()
     if not stripped:
-        raise InputError(f"{name} is empty.", "Describe a case, ask a question, or give a text that says something.")
+        what = "Describe a case, ask a question, or give" if raised else "Give"
+        raise InputError(f"{name} is empty.", f"{what} a text that says something.")
     if len(stripped) > limit:
         raise InputError(
             f"{name} has {len(stripped):,} characters; at most {limit:,} are taken.",
-            "Shorten it, or raise ANAMNESIS_MAX_CHARACTERS.",
+            "Shorten it, or raise ANAMNESIS_MAX_CHARACTERS." if raised else "Shorten it.",
         )
     if stated:
         check_statements(stripped, name)

@@ -13,7 +13,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -230,10 +239,11 @@ class Settings(BaseSettings):
             except ValidationError as error:
                 raise _bad_values(error) from None
             except (OSError, UnicodeDecodeError) as error:
-                where = getattr(error, "filename", None) or folder
-                why = getattr(error, "strerror", None) or "it is no text"
+                if isinstance(error, UnicodeDecodeError):
+                    what = f"Settings cannot be read from {' or '.join(filter(None, ('.env', folder)))}: it is no text."
+                    raise InputError(what, "Save it as UTF-8.") from None
                 raise InputError(
-                    f"Settings cannot be read from {where}: {why}.", "Give the file to this user."
+                    f"Settings cannot be read from {error.filename}: {error.strerror}.", "Give the file to this user."
                 ) from None
             except SettingsError as error:  # it says the field; its cause holds the text, which may hold a key
                 raise InputError(
@@ -255,6 +265,22 @@ class Settings(BaseSettings):
             _check_variables(source.env_vars if isinstance(source, EnvSettingsSource) else ())
         nested = NestedSecretsSettingsSource(file_secret_settings)
         return init_settings, env_settings, dotenv_settings, nested, file_secret_settings
+
+    @field_validator("home", "kg_graph", "kg_records", "icd10_zh", "corpora", "database", mode="before")
+    @classmethod
+    def _set(cls, value: object, info: ValidationInfo) -> object:
+        """An empty variable is one that is not set: as a path it would be the working folder."""
+        if value != "":
+            return value
+        return default_home() if info.field_name == "home" else None
+
+    @field_validator("database")
+    @classmethod
+    def _postgres(cls, value: SecretStr | None) -> SecretStr | None:
+        """No other database keeps sessions."""
+        if value is not None and not value.get_secret_value().startswith(("postgresql://", "postgres://")):
+            raise ValueError("an address that begins with postgresql:// is needed")
+        return value
 
     @model_validator(mode="before")
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
@@ -86,7 +87,7 @@ class TurnRunner:
         turn_key = check_turn_key(asked.turn_key)
         session = check_session_id(asked.session) if asked.session is not None else new_session_id()
         async with self._held(session):
-            await self._records.enter(session, asked.owner)
+            await self._records.may_enter(session, asked.owner)
             last = await self._rows.last(session)
             earlier = await self._rows.keyed(session, turn_key)
             if earlier is not None:
@@ -106,6 +107,7 @@ class TurnRunner:
             begun = Begun(
                 text=text, options=asked.options, given=given, report=asked.report, asks=asks, notices=notices
             )
+            await self._records.enter(session, asked.owner)
             row = await self._rows.begin(session, turn, begun, turn_key, replaced)
             if replaced:
                 await self._traces.forget(f"{session}/{turn}")
@@ -282,7 +284,8 @@ class TurnRunner:
                     question = None if values.get("answer_key") else await self._asked(session)
                     if question is None:
                         break
-                    given = Command(resume={"reply": await _reply(question, emit, meter, replying)})
+                    said = await _reply(question, emit, meter, replying, self.settings.max_characters)
+                    given = Command(resume={"reply": said})
             answer = await self._end(session, turn, values)
             recorder.event("answered", abstained=answer.abstained, statements=len(answer.statements))
         finally:
@@ -319,8 +322,12 @@ class TurnRunner:
                 yield
 
 
-async def _reply(question: FollowUpQuestion, emit: Emit, meter: Meter, replying: Replying | None) -> str:
-    """The client's reply, "" at once where it cannot give one. The time is not the turn's."""
+async def _reply(question: FollowUpQuestion, emit: Emit, meter: Meter, replying: Replying | None, limit: int) -> str:
+    """The client's reply, "" at once where it cannot give one. The time is not the turn's.
+
+    Raises:
+        InputError: for what is no reply, or one above ``limit`` characters; the question then waits for another.
+    """
     if replying is None:
         return ""
     if emit is not None:
@@ -328,9 +335,15 @@ async def _reply(question: FollowUpQuestion, emit: Emit, meter: Meter, replying:
         emit(Step(step="completeness_gate", status="asks", summary=question.text, data={"question": asked}))
     started = time.monotonic()
     try:
-        return await replying(question)
+        replied = replying(question)
+        if not inspect.isawaitable(replied):
+            raise InputError("replying is no coroutine function.", "Write it so: async def replying(question): ...")
+        said = await replied
     finally:
         meter.waited(time.monotonic() - started)
+    if said is None or (isinstance(said, str) and not said.strip()):
+        return ""
+    return check_message(said, limit, "The reply")
 
 
 def stopped(session: str, row: TurnRow) -> Answer:

@@ -101,7 +101,7 @@ async def resume(session: SessionPath, request: Request, the: The, caller: Asker
 async def review(session: SessionPath, turn: TurnPath, body: NewReview, the: The, caller: Reviewer) -> TurnRecord:
     """Put a clinician's verdict beside an answer. It is signed with the key's name."""
     if body.verdict == "corrected":
-        check_message(body.correction, LONGEST_CORRECTION, "The correction")
+        check_message(body.correction, LONGEST_CORRECTION, "The correction", raised=False)
     said = Review(verdict=body.verdict, correction=body.correction, reviewer=caller.name)
     await _record(the, session, turn, caller.id)
     await arun(the.agent.records.review(session, turn, said, owner=caller.id))

@@ -80,7 +80,7 @@ class Documents:
             InputError: the session is another owner's, holds too many, or nothing of the file can be read: it says
                 why, and what to do.
         """
-        await self._records.enter(session, owner)
+        await self._records.may_enter(session, owner)
         plain = Path(name.replace("\\", "/")).name.strip()[:NAME] or "file"
         if suffix_of(Path(plain)) not in suffixes():
             raise InputError(f"{plain} is of a kind that is not read.", f"These are: {', '.join(sorted(suffixes()))}.")
@@ -98,6 +98,7 @@ class Documents:
         if len(record.text) > LONGEST:
             what = f"{plain} has {len(record.text):,} characters; a session takes {LONGEST:,}."
             raise InputError(what, f"Put in the part that matters. {LIBRARY}")
+        await self._records.enter(session, owner)
         return await self._keep(session, plain, record, problems)
 
     async def all(self, session: str, owner: str | None = None) -> list[SessionDocument]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +28,8 @@ class Home:
             for folder in (self.root, self.traces, self.locks):
                 if folder.is_dir() and folder.stat().st_mode & 0o777 != FOLDER:
                     folder.chmod(FOLDER)
+            if not os.access(self.root, os.W_OK | os.X_OK):
+                raise OSError(errno.EACCES, "it may not be written")
         except OSError as error:
             raise DataError(
                 f"The data folder {self.root} cannot be used: {error.strerror}.",

@@ -103,6 +103,14 @@ class Records:
         found = (await self._database.execute(made, _one(name)))[-1]
         return _record(_owned(found, name, owner)[0])
 
+    async def may_enter(self, session: str, owner: str | None) -> None:
+        """Raise InputError for another owner's session; one that is not there yet may be made."""
+        try:
+            await self.get(session, owner)
+        except UnknownSession:
+            if (await self._database.execute(_one(session)))[0]:
+                raise
+
     async def enter(self, session: str, owner: str | None) -> None:
         """Make the session where it is new; raises InputError for another owner's."""
         try:
@@ -181,8 +189,9 @@ class Records:
     async def review(self, session: str, turn: int, review: Review, owner: str | None = None) -> Review:
         """Keep what a clinician says of an answer, in place of what was said before. It never becomes evidence."""
         await self._answered(session, turn, owner)
-        said = check_message(review.correction, LONGEST_CORRECTION, "The correction") if review.correction else ""
-        by = check_message(review.reviewer, LONGEST_TITLE, "The reviewer") if review.reviewer else ""
+        said, by = review.correction, review.reviewer
+        said = check_message(said, LONGEST_CORRECTION, "The correction", raised=False) if said else ""
+        by = check_message(by, LONGEST_TITLE, "The reviewer", raised=False) if by else ""
         kept = Review(verdict=review.verdict, correction=said, reviewer=by, at=now())
         values = (kept.verdict, kept.correction, kept.reviewer, kept.at)
         sql = (
@@ -199,7 +208,8 @@ class Records:
     async def feedback(self, session: str, turn: int, feedback: Feedback, owner: str | None = None) -> Feedback:
         """Keep whether an answer helped, in place of what was said before. It never becomes evidence."""
         await self._answered(session, turn, owner)
-        why = check_message(feedback.reason, LONGEST_REASON, "The reason") if feedback.reason.strip() else ""
+        why = feedback.reason
+        why = check_message(why, LONGEST_REASON, "The reason", raised=False) if why.strip() else ""
         kept = Feedback(helpful=feedback.helpful, reason=why, at=now())
         values = (int(kept.helpful), kept.reason, kept.at)
         before = ("select reason from feedback where session = ? and turn = ?", (session, turn))

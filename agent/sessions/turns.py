@@ -176,7 +176,7 @@ def title_corrected(message: str, superseded: Sequence[Fact]) -> str:
 
 def check_title(title: str) -> str:
     """A title on one line; raises InputError for an empty one, one that is too long, or no text."""
-    return " ".join(check_message(title, LONGEST_TITLE, "The title").split())
+    return " ".join(check_message(title, LONGEST_TITLE, "The title", raised=False).split())
 
 
 # What a turn looked up: its tool calls, each with the key of what came back, for the export.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from graphs.completeness.calibrated import SHIPPED, WHOLE_INPUT, load_head, load_model
 from graphs.completeness.contract import Decision, Label
@@ -50,6 +50,12 @@ class GateSettings(BaseModel):
     published_theta2: float = Field(default=0.3, ge=0, le=1)
     labels: Literal["rules", "head", "trained"] = "rules"
     classifier: Path | None = None
+
+    @field_validator("calibration", "classifier", mode="before")
+    @classmethod
+    def _set(cls, value: object) -> object:
+        """An empty variable of the environment is none."""
+        return None if value == "" else value
 
     @model_validator(mode="after")
     def _check(self) -> GateSettings:

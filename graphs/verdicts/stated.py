@@ -88,8 +88,8 @@ DID = re.compile(
 ANYBODY = re.compile(r"(?:patients|participants|people|persons|subjects|individuals|volunteers)", re.IGNORECASE)
 DESCRIBED = (  # a word before people that says what people
     r"(?!(?:of|in|with|for|on|at|to|and|or|the|an?|than|from|per|by|among|who|studies|trials?|study|studied|life|hours?"
-    r"|days?|weeks?|months?|years?|mg|most|some|all|both|fewer|several|no|these|those|other|more|less|many|few|included|enrolled|groups?"
-    r"|arms?)\b)[\w-]{2,24}"
+    r"|days?|weeks?|months?|years?|mg|most|some|all|both|fewer|several|no|every|each|these|those|other|more|less|many|few|included"
+    r"|enrolled|groups?|arms?)\b)[\w-]{2,24}"
 )
 COUNTED = re.compile(rf"({COUNT})\s(?:{DESCRIBED}\s){{0,3}}?{PEOPLE}\b", re.IGNORECASE)
 NAMED = re.compile(
@@ -101,6 +101,9 @@ PART = re.compile(  # what stands before people of whom a part is told, not who 
     r"(?:%|\b(?:per ?cent|proportions?|percentages?|numbers?|groups?|rates?|fractions?|shares?|half|third|most|majority"
     rf"|minority|incidence|rest|{UNITS}|\d+))\s(?:of|in)(?:\s(?:the|these))?\s*$",
     re.IGNORECASE,
+)
+RATE = re.compile(  # what stands before people that a rate is told of: "1 in 10 patients", "per 1,000 people"
+    rf"(?:\b(?:per|every|each)|{COUNT}\sin)\s$", re.IGNORECASE
 )
 LEFT_OUT = re.compile(r"\s?[(\[]\s?\d[\d.]{0,6}\s?%|\s(?:were|was) (?:excluded|not)\b")
 CONDITION = re.compile(
@@ -173,7 +176,11 @@ def people_of(texts: Iterable[str]) -> str:
     """
     bare: list[tuple[int, str]] = []
     for text in texts:
-        counted = [(m[1], phrase) for m in COUNTED.finditer(text) if (phrase := _people(text, m))]
+        counted = [
+            (m[1], phrase)
+            for m in COUNTED.finditer(text)
+            if not RATE.search(text[max(m.start() - 24, 0) : m.start()]) and (phrase := _people(text, m))
+        ]
         named = [
             phrase
             for m in NAMED.finditer(text)

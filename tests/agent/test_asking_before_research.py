@@ -24,6 +24,7 @@ from agent.sessions import Home
 from agent.settings import Settings
 from agent.studio import Conversation, StudioContext, conversation_graph
 from graphs.answering.contract import Answer
+from prompts.errors import InputError
 from support.machine_parts import Scripted, parts
 from support.served import Served, served
 from support.session_worker import QUESTIONS, lines, wait_for, worker
@@ -100,6 +101,33 @@ def test_a_reply_that_answers_nothing_leaves_the_question_open(agent: Agent, scr
     assert [line for line in script.log if line.startswith("look up")] == ["look up with 0 known"] * 2
     assert (answer.kind, answer.notices) == ("case", [])
     assert answer.statements
+
+
+async def _nothing(_: FollowUpQuestion) -> None:
+    return None
+
+
+async def _number(_: FollowUpQuestion) -> int:
+    return 5
+
+
+async def _much(_: FollowUpQuestion) -> str:
+    return "x" * 30_000
+
+
+@pytest.mark.parametrize(
+    ("replying", "told"),
+    [
+        (5, "cannot be called"),
+        (lambda _: "yes", "no coroutine function"),
+        (_number, "The reply is not text"),
+        (_much, "The reply has 30,000 characters"),
+    ],
+)
+def test_what_is_no_reply_is_refused_and_the_question_waits(agent: Agent, replying: Any, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        agent.ask(CASE, session="s", replying=replying)
+    assert agent.ask(CASE, session="s", replying=_nothing).kind == "case"  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("message", ["case: this is enough", "croup"])

@@ -16,8 +16,8 @@ import pytest
 
 import graphs.clinical
 from agent.agent import Agent
-from agent.settings import Settings, load_settings
-from prompts.errors import InputError
+from agent.settings import Settings, default_home, load_settings
+from prompts.errors import DataError, InputError
 from support.machine_parts import parts
 
 PATIENCE = 60.0  # seconds for a forked child, which would else hang for ever
@@ -29,7 +29,32 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
         yield made
 
 
-# Settings by wrong names.
+# Settings by wrong names, and by empty values.
+
+
+def test_an_empty_path_is_none_and_never_the_working_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOME", "KG_GRAPH", "KG_RECORDS", "ICD10_ZH", "CORPORA", "DATABASE", "GATE__CALIBRATION"):
+        monkeypatch.setenv(f"ANAMNESIS_{name}", "")
+    found = load_settings()
+    assert found.home == default_home()
+    assert (found.kg_graph, found.kg_records, found.icd10_zh, found.corpora, found.database) == (None,) * 5
+    assert found.gate.calibration is None
+    monkeypatch.setenv("ANAMNESIS_LITERATURE__CACHE_FOLDER", "")
+    assert load_settings().literature.cache_folder == default_home() / "cache" / "eutils"
+
+
+def test_what_is_no_database_for_sessions_and_what_are_no_settings_is_refused() -> None:
+    with pytest.raises(InputError, match="begins with postgresql"):
+        load_settings(database="mysql://ward")
+    with pytest.raises(InputError, match="no Settings"):
+        Agent("ward")  # type: ignore[arg-type]
+
+
+def test_a_settings_file_that_is_no_text_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_bytes(b"ANAMNESIS_MODEL=\xff\xfe")
+    with pytest.raises(InputError, match=r"from \.env: it is no text"):
+        load_settings()
 
 
 @pytest.mark.parametrize(
@@ -292,3 +317,30 @@ def test_a_document_can_be_put_into_a_session_that_holds_nothing_yet(agent: Agen
     session = agent.session("d")
     kept = agent.run(agent.documents.add(session.id, "letter.txt", b"Colchicine was begun for gout in the left toe."))
     assert session.ask("Which drug was begun?", documents=[kept.id]).turn == 1
+
+
+def test_what_was_refused_leaves_no_session(agent: Agent) -> None:
+    for asked in ({"documents": ["nothing"]}, {"replaces": 1}):
+        with pytest.raises(InputError):
+            agent.ask("Does croup need steroids?", session="new", **asked)  # type: ignore[arg-type]
+    for name in ("letter.exe", "letter.pdf"):
+        with pytest.raises(InputError):
+            agent.run(agent.documents.add("new", name, b"no letter"))
+    assert agent.sessions() == []
+
+
+def test_a_limit_that_no_setting_raises_names_none(agent: Agent) -> None:
+    agent.ask("Does croup need steroids?", session="named")
+    for title, advice in (("", "Give a text"), ("x" * 300, "Shorten it.")):
+        with pytest.raises(InputError) as caught:
+            agent.run(agent.records.rename("named", title))
+        assert caught.value.advice.startswith(advice)
+        assert "ANAMNESIS" not in str(caught.value)
+    with pytest.raises(InputError, match="ANAMNESIS_MAX_CHARACTERS"):
+        agent.ask("x" * 30_000)
+
+
+def test_a_data_folder_that_may_not_be_written_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("agent.sessions.home.os.access", lambda *_: False)  # root may write whatever the mode says
+    with pytest.raises(DataError, match="it may not be written"):
+        Agent(home=tmp_path, parts=parts())

@@ -58,6 +58,7 @@ def test_two_invalid_replies_are_an_error_and_no_third_is_asked_for() -> None:
 
 
 FAILURES = {
+    "sends elsewhere": (Scripted(body="", status=307, headers={"Location": "/v1/there"}), "status 307", False),
     "too many": (Scripted(body="{}", status=429), "too many requests", True),
     "server error": (Scripted(body="oops", status=500), "status 500", True),
     "bad gateway": (Scripted(body="<html>", status=502), "status 502", True),
@@ -81,6 +82,14 @@ def test_a_failure_is_a_typed_error_with_advice_and_without_the_key(name: str) -
     assert caught.value.advice
     assert KEY not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_a_redirect_is_not_followed() -> None:
+    with serving(Scripted(GOOD)) as elsewhere:
+        away = Scripted(body="", status=307, headers={"Location": f"{elsewhere.url}/chat/completions"})
+        with serving(away) as server, pytest.raises(ServiceError, match="sends elsewhere"):
+            ask(server)
+        assert not elsewhere.requests
 
 
 def test_a_failure_that_passes_is_tried_again() -> None:

@@ -101,7 +101,7 @@ class LiteratureSettings(BaseModel):
         """The environment gives text."""
         return int(value) if isinstance(value, str) and value.strip().isdigit() else value
 
-    @field_validator("mirror", "full_text_folder", mode="before")
+    @field_validator("mirror", "full_text_folder", "cache_folder", "shared_folder", "database", mode="before")
     @classmethod
     def _set(cls, value: object) -> object:
         """An empty variable of the environment is none."""
