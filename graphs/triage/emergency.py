@@ -99,7 +99,7 @@ def red_flags(
     plain = plain_of(text)
     told = without_harmless(plain)
     hear = partial(emergency_in, alone=alone and not exam)
-    heard = hear(plain) if told and not is_steady(text) else None
+    heard = hear(plain) if told and not is_steady(without_normal(text)) else None
     if told and not shown and alone and grave is not None and (heard is not None or not _is_dated(text)):
         belief = beside(plain, grave)
         if heard is None or belief < 0:
