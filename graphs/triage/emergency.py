@@ -84,7 +84,13 @@ class Emergencies(NamedTuple):
 
 
 def red_flags(
-    text: str, language: str, *, alone: bool = True, exam: bool = False, grave: Grave | None = None
+    text: str,
+    language: str,
+    *,
+    alone: bool = True,
+    exam: bool = False,
+    grave: Grave | None = None,
+    beside_known: Callable[[str], str] | None = None,
 ) -> tuple[RedFlag, ...]:
     """The emergencies that a message shows, worded in ``language``: by its numbers, its words, and what it tells.
 
@@ -92,6 +98,8 @@ def red_flags(
         alone: nothing was said before. exam: options are given; the patient of an examination's vignette is nobody.
         grave: how much of the belief in what explains a text is in emergencies; where the head by itself hears none,
             it hears more by that. Where mild diseases surely explain the text, it must hear one plainly.
+        beside_known: a text without what a disease that it gives as known accounts for. Where that disease takes its
+            usual course, the head must hear an emergency in the rest.
     """
     if exam and VIGNETTE.match(text):
         return ()
@@ -108,6 +116,8 @@ def red_flags(
     if heard is None or (told != plain and hear(told) is None):
         return shown
     worded = without_normal(told)
+    if beside_known is not None and _is_usual_course(text):
+        worded = GAPS.sub(lambda m: m[1], beside_known(worded)).strip(" ,;，；、")
     if worded != told:
         heard = hear(worded) if worded else None
         if heard is None:
@@ -141,6 +151,12 @@ def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
         if line["code"] not in found and beside and (said := _says(text, line["words"])):
             found[line["code"]] = said
     return tuple(emergencies().named[code].flag(language, _quoted([said])) for code, said in found.items())
+
+
+def _is_usual_course(text: str) -> bool:
+    """Whether a message says that something is as it always is, and nothing that it is not."""
+    words = _rules()["words"]
+    return words["usual_course"].search(text) is not None and words["changed"].search(text) is None
 
 
 def is_steady(text: str) -> bool:
