@@ -105,7 +105,7 @@ def readings(text: str, person: Person | None = None, patient: str = "") -> list
     person = person or Person()
     told: list[Reading] = []
     silent: list[Reading] = []
-    for value in values(text):
+    for value in _last_of_series(list(values(text))):
         said = [
             Reading(words, present, value.start, value.end, normal)
             for words, present, normal in _told(value, text, person, patient)
@@ -117,6 +117,17 @@ def readings(text: str, person: Person | None = None, patient: str = "") -> list
     told = [r for r in told if r.present or r.words not in shown]
     silent = [s for s in silent if not any(r.start <= s.start and s.end <= r.end for r in told)]
     return sorted(dict.fromkeys([*told, *silent]), key=lambda r: r.start)
+
+
+def _last_of_series(found: list[Value]) -> list[Value]:
+    """Values without those of a series that is told one by one (``T0 trop 9, T3 trop 64``) but its last."""
+    out: list[Value] = []
+    for value in found:
+        same = [v for v in found if v.measure == value.measure and measures()[v.measure].get("series")]
+        if not same or value is max(same, key=lambda v: v.start):
+            began = min(same, key=lambda v: v.start).number if len(same) > 1 else value.first
+            out.append(value._replace(first=began))
+    return out
 
 
 def with_directions(text: str) -> str:

@@ -92,6 +92,30 @@ def test_numbers_of_no_patient_of_now_raise_none(text: str) -> None:
     assert by_numbers(text, "en") == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [("RR 28", "very fast breathing"), ("RR 7", "very slow breathing"), ("sats 86% RA", "very low oxygen in the blood")],
+)
+def test_an_emergency_of_numbers_is_called_by_what_they_show(text: str, seen: str) -> None:
+    assert [flag.seen.split(":")[0] for flag in by_numbers(text, "en")] == [seen]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("34F, tired for months, alert and drinking. Lying BP 112/70, standing 86/58. Na 128, K 5.7", set()),
+        ("34F, vomiting, Na 128, K 5.7", {"adrenal_crisis"}),
+        ("34F, BP 78/44, Na 128, K 5.7", {"adrenal_crisis", "shock"}),
+        ("standing BP 82/54", {"shock"}),
+        ("lying BP 128/76, standing BP 82/54", set()),
+        ("18 month old boy, BP 84/50", set()),
+        ("18 month old boy, BP 64/40", {"shock"}),
+    ],
+)
+def test_stable_numbers_are_no_crisis(text: str, codes: set[str]) -> None:
+    assert {flag.code for flag in by_numbers(text, "en")} == codes
+
+
 def test_every_threshold_has_its_origin_and_its_name() -> None:
     for flag in _rules()["flags"]:
         assert flag["origin"]
