@@ -362,12 +362,12 @@ class Clause:
 
 
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
-_FAMILY_SECTION = re.compile(r"^\W*(?:FHx?|family history|家族史)\b", re.IGNORECASE)
-# ours: with a colon, a dash or in capitals these are headings
+_FAMILY_SECTION = re.compile(r"^\W*(?:FHx?(?!\W{0,3}\d)|family history|家族史)\b", re.IGNORECASE)
+# ours: short forms and, with a colon or a dash, words that are headings; FH with a number is a fetal heart rate
 _BACKGROUND = re.compile(
-    r"^\W*(?:(?:PMHx?|PSHx?|PPH|POH|FHx?|DHx?|SHx?)\b|(?:past (?:medical|surgical|psychiatric|obstetric) history|"
-    r"medical history|background|comorbidit(?:y|ies)|family history|drug history|social history|(?:current |regular |home )?"
-    r"(?:medications?|meds)|drugs|既往史?|家族史|个人史|用药史)\s*[:：–—-])",
+    r"^\W*(?:(?:PMHx?|PSHx?|FHx?|DHx?|SHx?)\b(?!\W{0,3}\d)|(?:PPH|POH|past (?:medical|surgical|psychiatric|obstetric) "
+    r"history|medical history|background|comorbidit(?:y|ies)|family history|drug history|social history|"
+    r"(?:(?:current|regular|home) )?(?:medications?|meds)|drugs|既往史?|家族史|个人史|用药史)\s*[:：–—-])",
     re.IGNORECASE,
 )
 # ours: headings of notes, by the system or the section that they name: they tell of no finding

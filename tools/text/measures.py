@@ -49,7 +49,9 @@ NEXT = re.compile(
     rf"(?:{AT_HOUR}|repeat|then|[:=<>]|\s)*{NUMBER}(?!\s?%|\s?(?!at\b|ng?\b)[A-Za-z])",
     re.IGNORECASE,
 )
-DIRECTED = re.compile(r"\b(?:raised|high|low|elevated|reduced|deranged|abnormal)\b|[↑↓]|升高|降低|偏高|偏低", re.IGNORECASE)
+DIRECTED = re.compile(
+    r"\b(?:raised|high|low|elevated|reduced|deranged|abnormal)\b|[↑↓]|升高|降低|偏高|偏低", re.IGNORECASE
+)
 BEFORE = 12  # characters; ours: how far before a value it is said to be high or low
 FLUID = re.compile(
     r"\b(?:csf|lumbar puncture|lp|spinal fluid|pleural|ascit\w+|peritoneal|synovial|joint (?:fluid|aspirate)|"

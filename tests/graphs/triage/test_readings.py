@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphs.triage.emergency import _rules, by_numbers, emergencies
+from graphs.triage.emergency import _rules, by_numbers, emergencies, red_flags
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,11 @@ def test_numbers_of_no_patient_of_now_raise_none(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seen"),
-    [("RR 28", "very fast breathing"), ("RR 7", "very slow breathing"), ("sats 86% RA", "very low oxygen in the blood")],
+    [
+        ("RR 28", "very fast breathing"),
+        ("RR 7", "very slow breathing"),
+        ("sats 86% RA", "very low oxygen in the blood"),
+    ],
 )
 def test_an_emergency_of_numbers_is_called_by_what_they_show(text: str, seen: str) -> None:
     assert [flag.seen.split(":")[0] for flag in by_numbers(text, "en")] == [seen]
@@ -120,3 +124,15 @@ def test_every_threshold_has_its_origin_and_its_name() -> None:
     for flag in _rules()["flags"]:
         assert flag["origin"]
         assert flag["code"] in emergencies().named
+
+
+def test_a_known_disease_on_its_usual_course_raises_nothing_and_what_is_new_does() -> None:
+    usual = "Known Bell's palsy, forehead involved, day 3. Face still drooping, can't close eye, on prednisolone."
+    new = "Known Bell's palsy, forehead involved, and now sudden weakness of the right arm and slurred speech."
+
+    def beside_known(text: str) -> str:
+        return text.replace("Known Bell's palsy", "").replace("Face still drooping", "").replace("can't close eye", "")
+
+    assert red_flags(usual, "en")
+    assert red_flags(usual, "en", beside_known=beside_known) == ()
+    assert [flag.code for flag in red_flags(new, "en", beside_known=beside_known)] == ["stroke"]

@@ -93,7 +93,11 @@ def test_of_a_series_the_last_is_told() -> None:
         ("UO 12 ml/hr", "UO 60 ml/h", "passing little or no urine"),
         ("lying 138/80, standing 104/62", "lying 138/80, standing 134/82", "fall of blood pressure on standing"),
         ("132/74 lying, 104/58 standing", "132/74 lying, 128/80 standing", "fall of blood pressure on standing"),
-        ("R arm 188/100, L arm 132/80", "R arm 128/80, L arm 124/80", "different pulse or blood pressure in the two arms"),
+        (
+            "R arm 188/100, L arm 132/80",
+            "R arm 128/80, L arm 124/80",
+            "different pulse or blood pressure in the two arms",
+        ),
     ],
 )
 def test_a_normal_value_is_never_read_as_abnormal(abnormal: str, normal: str, words: str) -> None:
