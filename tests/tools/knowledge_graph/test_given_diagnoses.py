@@ -108,7 +108,7 @@ def test_names_in_the_possessive_and_within_longer_wordings_are_given(starter_gr
 
 def test_what_a_known_disease_accounts_for_is_left_out(starter_graph: KnowledgeGraph) -> None:
     rest = starter_graph.without_known("Known Bell's palsy, face still drooping, weak right arm.")
-    assert rest.strip(' ,') == "weak right arm."
+    assert rest.strip(" ,") == "weak right arm."
     assert starter_graph.without_known("A weak right arm.") == "A weak right arm."
 
 
