@@ -156,6 +156,7 @@ def assemble(
             graph.stated,
             hypotheses=models is not None and models.judged_by_model("answer"),
             grave=graph.grave_share,
+            beside_known=graph.without_known,
         ),
         gate=open_gate(settings.gate, encoder),
         planner=planner(settings, PlannerLocal(documents.holds)),

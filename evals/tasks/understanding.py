@@ -120,6 +120,7 @@ def run(context: TaskContext) -> list[Figure]:
         names.diseases_in,
         in_english,
         grave=graph.grave_share,
+        beside_known=graph.without_known,
     )
 
     def decided(name: str, texts: Sequence[str]) -> list[TriageDecision]:

@@ -16,8 +16,8 @@ from tools.medicines.names import medicines_in
 from tools.reading.messages import PATIENT, PLAINLY, WORDS, emergency_chance, emergency_in, sorted_as
 from tools.text import questions
 from tools.text.clauses import Clause, clauses, patient_in
-from tools.text.demographics import read_person
-from tools.text.measures import ADULT, Value, is_of_now, is_usual, readings, values
+from tools.text.demographics import Person, read_person
+from tools.text.measures import ADULT, Value, is_of_now, is_usual, readings, tells, values
 from tools.text.negation import chinese_negation, negations, verbal_negation
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
@@ -74,15 +74,24 @@ class Emergency(NamedTuple):
 
 
 class Emergencies(NamedTuple):
-    """Every emergency by its code, the code of each kind of example, and of whom alone some are named."""
+    """Every emergency by its code, the code of each kind of example, of whom alone some are named, and what numbers
+    show of them in words of their own, by language."""
 
     named: dict[str, Emergency]
     exemplars: dict[str, str]
     only: dict[str, dict[str, Any]]
+    told_as: dict[str, dict[str, str]]
 
 
 def red_flags(
-    text: str, language: str, *, alone: bool = True, exam: bool = False, grave: Grave | None = None, calm: bool = False
+    text: str,
+    language: str,
+    *,
+    alone: bool = True,
+    exam: bool = False,
+    grave: Grave | None = None,
+    beside_known: Callable[[str], str] | None = None,
+    calm: bool = False,
 ) -> tuple[RedFlag, ...]:
     """The emergencies that a message shows, worded in ``language``: by its numbers, its words, and what it tells.
 
@@ -90,6 +99,8 @@ def red_flags(
         alone: nothing was said before. exam: options are given; the patient of an examination's vignette is nobody.
         grave: how much of the belief in what explains a text is in emergencies; where the head by itself hears none,
             it hears more by that. Where mild diseases surely explain the text, it must hear one plainly.
+        beside_known: a text without what a disease that it gives as known accounts for. Where that disease takes its
+            usual course, the head must hear an emergency in the rest.
         calm: what is new of the text adds no alarm: the head is not asked, and what it heard before stands by itself.
     """
     if exam and VIGNETTE.match(text):
@@ -98,7 +109,7 @@ def red_flags(
     plain = plain_of(text)
     told = without_harmless(plain)
     hear = partial(emergency_in, alone=alone and not exam)
-    heard = hear(plain) if told and not calm and not is_steady(text) else None
+    heard = hear(plain) if told and not calm and not is_steady(without_normal(text)) else None
     if told and not calm and not shown and alone and grave is not None and (heard is not None or not _is_dated(text)):
         belief = beside(plain, grave)
         if heard is None or belief < 0:
@@ -107,6 +118,8 @@ def red_flags(
     if heard is None or (told != plain and hear(told) is None):
         return shown
     worded = without_normal(told)
+    if beside_known is not None and _is_usual_course(text):
+        worded = GAPS.sub(lambda m: m[1], beside_known(worded)).strip(" ,;，；、")
     if worded != told:
         heard = hear(worded) if worded else None
         if heard is None:
@@ -142,6 +155,12 @@ def by_words(text: str, language: str) -> tuple[RedFlag, ...]:
     return tuple(emergencies().named[code].flag(language, _quoted([said])) for code, said in found.items())
 
 
+def _is_usual_course(text: str) -> bool:
+    """Whether a message says that something is as it always is, and nothing that it is not."""
+    words = _rules()["words"]
+    return words["usual_course"].search(text) is not None and words["changed"].search(text) is None
+
+
 def is_steady(text: str) -> bool:
     """Whether what a message tells has lasted for weeks or longer, and nothing in it is fresh or grave: of the examples
     none that is an emergency is so told."""
@@ -163,7 +182,7 @@ def without_normal(text: str) -> str:
     """A message without the values that are surely as they should be, which raise no emergency and name none; "" where
     it tells nothing but these."""
     told = readings(text, read_person(text), patient_in(text))
-    normal = {(r.start, r.end) for r in told if r.words and not r.present}
+    normal = {(r.start, r.end) for r in told if r.words and r.normal}
     normal |= {(v.start, v.end) for v in values(text, quiet=True) if is_usual(v)}
     for start, end in sorted(normal, reverse=True):
         text = text[:start] + text[end:]
@@ -225,9 +244,17 @@ def by_numbers(text: str, language: str) -> tuple[RedFlag, ...]:
     found = alarms(text)
     if not found or all(map(questions.is_question, questions.parts(text))):
         return ()  # "Is a pressure of 84/50 dangerous?"
-    named = emergencies().named
-    quotes = {code: _quoted([text[a:b] for a, b in sorted(set(spans))]) for code, spans in found.items()}
-    return tuple(named[code].flag(language, told) for code, told in quotes.items())
+    return tuple(
+        _as_told(flag).flag(language, _quoted([text[a:b] for a, b in sorted(set(spans))]))
+        for flag, spans in found.values()
+    )
+
+
+def _as_told(flag: Mapping[str, Any]) -> Emergency:
+    """The emergency of a flag, called by what its numbers show."""
+    known = emergencies()
+    named = known.named[flag["code"]]
+    return named._replace(name=known.told_as[flag["as"]]) if "as" in flag else named
 
 
 def _likeliest(kinds: Mapping[str, float], text: str, least: float) -> Emergency:
@@ -296,46 +323,52 @@ def emergencies() -> Emergencies:
         )
         for e in data["named"]
     ]
-    return Emergencies({e.code: e for e in every}, data["exemplars"], data["only"])
+    return Emergencies({e.code: e for e in every}, data["exemplars"], data["only"], data["told_as"])
 
 
-def alarms(text: str) -> dict[str, list[tuple[int, int]]]:
-    """The codes of emergencies that the numbers of a patient's text show, each with the characters that show it."""
-    patient = patient_in(text)
+def alarms(text: str) -> dict[str, tuple[dict[str, Any], list[tuple[int, int]]]]:
+    """The codes of emergencies that the numbers of a patient's text show, each with the flag that tells it and the
+    characters that show it."""
+    patient, person = patient_in(text), read_person(text)
     of_now = cache(lambda value: is_of_now(value, text, patient))
     told: dict[str, list[Value]] = {}
     for value in values(text, quiet=True):
         told.setdefault(value.measure, []).append(value)
-    found: dict[str, list[tuple[int, int]]] = {}
+    found: dict[str, tuple[dict[str, Any], list[tuple[int, int]]]] = {}
     for flag in _rules()["flags"]:
-        shown = next((spans for line in flag["when"] if (spans := _met(line, told, of_now))), None)
-        if shown and flag["code"] not in found and _applies(flag, text):
-            found[flag["code"]] = shown
+        shown = next((spans for line in flag["when"] if (spans := _met(line, told, of_now, person))), None)
+        if shown and flag["code"] not in found and flag.get("unless") not in told and _applies(flag, text, person):
+            found[flag["code"]] = flag, shown
     return found
 
 
 def _met(
-    line: Sequence[str], told: Mapping[str, Sequence[Value]], of_now: Callable[[Value], bool]
+    line: Sequence[str], told: Mapping[str, Sequence[Value]], of_now: Callable[[Value], bool], person: Person
 ) -> list[tuple[int, int]]:
     """The characters of the numbers by which every condition of a line holds; [] when one does not."""
     spans: list[tuple[int, int]] = []
     for condition in line:
-        name, sign, limit = condition.split()
-        hit = next((v for v in told.get(name, ()) if COMPARED[sign](v.number, float(limit)) and of_now(v)), None)
+        name, sign, limit = condition.split(maxsplit=2)
+        shown = (
+            [v for v in told.get(name, ()) if tells(v, limit, person)]
+            if sign == "tells"
+            else [v for v in told.get(name, ()) if COMPARED[sign](v.number, float(limit))]
+        )
+        hit = next(filter(of_now, shown), None)
         if hit is None:
             return []
         spans.append((hit.start, hit.end))
     return spans
 
 
-def _applies(flag: dict[str, Any], text: str) -> bool:
+def _applies(flag: dict[str, Any], text: str, person: Person) -> bool:
     """Whether what a flag asks for beside the numbers is there."""
-    age = read_person(text).age
+    age = person.age
     if flag.get("adult") and age is not None and age < ADULT:
         return False
     if "under_months" in flag and (age is None or age * 12 >= flag["under_months"]):
         return False
-    if "without" in flag and _tells(text, flag["without"]):
+    if ("without" in flag and _tells(text, flag["without"])) or (flag.get("recent") and _is_dated(text)):
         return False
     return "with" not in flag or _tells(text, flag["with"])
 
@@ -441,7 +474,9 @@ def _dated(flag: RedFlag, message: str, session: SessionView) -> RedFlag:
 
 def _worded(flag: RedFlag, language: str) -> RedFlag:
     """An emergency in the language of the turn."""
-    found = emergencies().named.get(flag.code)
+    known = emergencies()
+    found = known.named.get(flag.code)
     if found is None or flag.seen.startswith(found.name[language]):
         return flag
-    return found.flag(language, "; ".join(f"“{quote}”" for quote in QUOTE.findall(flag.seen)))
+    called = next((n for n in known.told_as.values() if flag.seen.startswith(tuple(n.values()))), found.name)
+    return found._replace(name=called).flag(language, "; ".join(f"“{quote}”" for quote in QUOTE.findall(flag.seen)))

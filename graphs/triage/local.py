@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from graphs.triage.asked import (
@@ -315,6 +316,7 @@ class TriageLocal:
         hypotheses: a patient's story that ends in whether it is a disease is a case, as a model answers it; else one
             that reads as a question of evidence is that.
         grave: how much of the belief in what explains a text is in emergencies; None asks for none.
+        beside_known: a text without what a disease that it gives as known accounts for; None leaves it as it is.
     """
 
     def __init__(
@@ -326,8 +328,10 @@ class TriageLocal:
         *,
         hypotheses: bool = False,
         grave: Grave | None = None,
+        beside_known: English | None = None,
     ) -> None:
         self._findings, self._hypotheses, self._grave = findings, hypotheses, grave
+        self._flags = partial(red_flags, beside_known=beside_known)
         self._on_subject = on_subject
         self._diseases = diseases
         self._english = english
@@ -384,10 +388,10 @@ class TriageLocal:
         if verdict.explain is not None:
             flags = red_flags(session.case, language) if verdict.explain.of_case else ()
             return decision_of(verdict, language, turn, flags)
-        flags = red_flags(text, language, alone=not session.case, grave=None if verdict.warned else self._grave)
+        flags = self._flags(text, language, alone=not session.case, grave=None if verdict.warned else self._grave)
         if turn.facts and turn.question != text:
             calm = bool(session.case) and emergency_chance(text) < ADDS
-            flags = merged(flags, red_flags(turn.question, language, grave=self._grave, calm=calm))
+            flags = merged(flags, self._flags(turn.question, language, grave=self._grave, calm=calm))
         if flags and verdict.kind is not Kind.CASE and not verdict.warned:  # a warning is told beside the emergency
             verdict = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}")
             turn = case_turn(text, session, self._findings)

@@ -36,7 +36,7 @@ from tools.knowledge_graph.entries import Entry, Explainer, Explanation, evidenc
 from tools.knowledge_graph.given import GivenReader, weighed_by
 from tools.knowledge_graph.lexicon import words
 from tools.knowledge_graph.loader import SHARED, STARTER, content_hash
-from tools.knowledge_graph.matching import Match, Matcher
+from tools.knowledge_graph.matching import THRESHOLD, Match, Matcher
 from tools.knowledge_graph.names import DiagnosisNames, Names
 from tools.knowledge_graph.observations import (
     Reading,
@@ -489,6 +489,20 @@ class KnowledgeGraph:
         if mild >= SURELY_MILD and shares.max() >= LEADS and not named:
             return -mild
         return float(sum(shares[d] for d in np.argsort(-shares)[:LIKELIEST] if self.graph.diseases[d].id in grave))
+
+    def without_known(self, case: str) -> str:
+        """A case without what a disease that it gives, and that is no emergency by itself, accounts for: the clauses
+        that name it, and those that tell a finding of it most surely; "" where nothing else is told."""
+        read = self.read(case)
+        position = {d.id: at for at, d in enumerate(self.graph.diseases)}
+        given = [one for one in self._given.read(read.told) if self.graph.disease[one.disease].severity != GRAVEST]
+        has = [self._ranker.table.listed[position[one.disease]] for one in given]
+        told = {m.clause: m for m in sorted(read.matches, key=lambda m: m.score) if m.present and m.score > THRESHOLD}
+        for n, clause in reversed(list(enumerate(read.told))):
+            names = any(clause is one.clause for one in given)
+            if names or any(n in told and listed[told[n].finding] for listed in has):
+                case = f"{case[: clause.start]}{case[clause.end :]}"
+        return case if any(map(str.isalnum, case)) else ""
 
     def evidence_for(self, disease_id: str, language: str = "en", record: str = "") -> Evidence:
         """The graph's entry on a disease, a record of a diagnosis that only records have; InputError for another id."""

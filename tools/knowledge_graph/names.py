@@ -51,8 +51,8 @@ class Names:
 
     def diseases_named(self, text: str) -> dict[str, tuple[str, ...]]:
         """As `found_in`, of diseases alone: a finding's name may be an everyday word."""
-        known = len(self._diseases)
-        return {n: tuple(m for m in self._english[g] if m != n) for n, g in self._matches(text) if g < known}
+        matches = self._matches(text, len(self._diseases))
+        return {n: tuple(m for m in self._english[g] if m != n) for n, g in matches}
 
     def diseases_in(self, text: str) -> list[str]:
         """Ids of the diseases that a text names, in order; abbreviations are read too."""
@@ -64,15 +64,19 @@ class Names:
         known = len(self._diseases)
         return list(dict.fromkeys(self._findings[g - known] for _, g in self._matches(text) if g >= known))
 
-    def _matches(self, text: str) -> Iterator[tuple[str, int]]:
+    def _matches(self, text: str, below: int | None = None) -> Iterator[tuple[str, int]]:
+        """Each name as written with its group, the longest first at each word; of the groups ``below`` one alone."""
+        below = len(self._english) if below is None else below
         if HAN.search(text):
-            yield from ((name, group) for name, group in self._by_characters.items() if name in text)
+            yield from ((n, group) for n, group in self._by_characters.items() if n in text and group < below)
         spans = [(m[0], m.start(), m.end()) for m in WORD.finditer(text.lower())]
         at = 0
         while at < len(spans):
             for length in range(min(LONGEST, len(spans) - at), 0, -1):
-                group = self._by_words.get(tuple(w for w, _, _ in spans[at : at + length]))
-                if group is not None:
+                said = tuple(w for w, _, _ in spans[at : at + length])
+                bare = tuple(w for w in said if w != "s")  # Bell's palsy is Bell palsy, Down's is no name
+                group = self._by_words.get(said, self._by_words.get(bare) if len(bare) > 1 else None)
+                if group is not None and group < below:
                     yield text[spans[at][1] : spans[at + length - 1][2]], group
                     at += length - 1
                     break

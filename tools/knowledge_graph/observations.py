@@ -17,6 +17,7 @@ from tools.text.clauses import Clause
 
 COUNTED = 0.45  # ours: matches below this confidence are not counted in the ranking
 NEAR_BEST = 0.7  # ours: a finding is reported when its score is at least this share of its clause's best
+LISTED = 0.5  # ours: share of a finding's confidence that counts where it is listed whatever the complaint (PMH, FH)
 STRONG = 0.7  # ours: a present finding this sure overrules the denial of a more general one
 
 
@@ -43,8 +44,9 @@ def observe(
     overruled = {position[k.id] for k in settled if not unanswered(k)}
     if not any(_reacts(c) for c in clauses):
         overruled |= {position[name] for name in ALLERGIES & position.keys()}
+    share = [LISTED if c.background else 1.0 for c in clauses]
     out = [
-        Observation(m.finding, m.score, m.present, m.clause, clauses[m.clause].side)
+        Observation(m.finding, m.score * share[m.clause], m.present, m.clause, clauses[m.clause].side)
         for m in matches
         if m.score >= COUNTED and m.finding not in overruled
     ]

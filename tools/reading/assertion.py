@@ -91,8 +91,8 @@ def _taken(clause: Clause, chance: dict[Assertion, float], patient: str) -> Clau
     """``patient``: the word by which the teller names the patient; of my daughter, nobody else but a third is meant."""
     if clause.allergy or clause.heading or is_only_a_part(clause.text):
         return clause
-    past = chance[Assertion.PAST] >= (UNLIKELY if clause.past else TURNED)
-    other = chance[Assertion.OTHER] >= (UNLIKELY if clause.other else TURNED)
+    past = chance[Assertion.PAST] >= (UNLIKELY if clause.past else TURNED) or (clause.past and clause.background)
+    other = chance[Assertion.OTHER] >= (UNLIKELY if clause.other else TURNED) or (clause.other and clause.background)
     if patient and not clause.other:
         other = other and is_other_person(clause.told, patient)
     present = clause.present

@@ -339,6 +339,8 @@ class Clause:
         reading: it is a vital sign or a laboratory value, read from a number.
         allergy: it tells what an allergy is to, in a list, or what it once did.
         heading: it is the heading of a section or a system (``Resp:``), which tells of no finding.
+        background: it stands in a section on what was before, on the family, medicines or habits (``PMH: ...``), where
+            all of them are listed, whatever the complaint.
     """
 
     text: str
@@ -356,10 +358,18 @@ class Clause:
     reading: bool = False
     allergy: bool = False
     heading: bool = False
+    background: bool = False
 
 
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
-_FAMILY_SECTION = re.compile(r"^\W*(?:FHx?|family history|家族史)\b", re.IGNORECASE)
+_FAMILY_SECTION = re.compile(r"^\W*(?:FHx?(?!\W{0,3}\d)|family history|家族史)\b", re.IGNORECASE)
+# ours: short forms and, with a colon or a dash, words that are headings; FH with a number is a fetal heart rate
+_BACKGROUND = re.compile(
+    r"^\W*(?:(?:PMHx?|PSHx?|FHx?|DHx?|SHx?)\b(?!\W{0,3}\d)|(?:PPH|POH|past (?:medical|surgical|psychiatric|obstetric) "
+    r"history|medical history|background|comorbidit(?:y|ies)|family history|drug history|social history|"
+    r"(?:(?:current|regular|home) )?(?:medications?|meds)|drugs|既往史?|家族史|个人史|用药史)\s*[:：–—-])",
+    re.IGNORECASE,
+)
 # ours: headings of notes, by the system or the section that they name: they tell of no finding
 _HEADING = re.compile(
     r"\W*(?:on )?(?:GP|ED|A&E|triage|P?/?C|C/?C|P/C|HPC|HPI|PMHx?|PSH|PPH|POH|"
@@ -447,6 +457,7 @@ def _of_sentence(
     told = sentence.of(text)
     found: list[Clause] = []
     masked = _signs(told)
+    background = False
     reactions = [*reactions_told(told), *allergens_told(told)]
     for r in readings(told, person, patient):
         start, end = sentence.start + r.start, sentence.start + r.end
@@ -464,6 +475,7 @@ def _of_sentence(
         if absent is None:
             continue
         past = past or _PAST_SECTION.match(words) is not None
+        background = background or _BACKGROUND.match(masked[piece.start :]) is not None
         other = (
             negation.is_other_person(words, patient)
             or _FAMILY_SECTION.match(words) is not None
@@ -473,6 +485,7 @@ def _of_sentence(
         clause = _understand(text, where, number, absent or bool(negation.TRAILING.search(said)), past, other, said)
         if not chinese and _HEADING.fullmatch(words) and _BEHIND_HEADING.match(masked, piece.end):
             clause = replace(clause, heading=True)
+        clause = replace(clause, background=background)
         noted = any(start <= piece.start and piece.end <= end for start, end in reactions)
         found.append(replace(clause, past=True, allergy=True) if noted else clause)
     return _with_sites(text, sorted(found, key=lambda c: (c.start, c.end)), where_before)

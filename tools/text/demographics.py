@@ -120,6 +120,8 @@ _AGE_SMALL = (  # "my baby, 8 months, ...", "a 6 week baby"; ours
     re.compile(rf"\b(\d{{1,2}})/(12|52|7)[\s-]*(?:olds?\b|{_BABY}\b|boy\b|girl\b|(?:fe)?male\b|[MFmf]\b(?!/))"),
     re.compile(r"\b(\d{1,2})\s?(y)(?:rs?)?\s?\d{1,2}\s?(?:m(?:o|ths?|onths?)?\b|/12)"),
     re.compile(r"\b(\d{1,2})\s?(mo|mths?|wk)s?[\s-]?(?:olds?\b|[MF]\b)"),
+    re.compile(rf"\b{_BABY},? (?:(?:is|on|now) )*(?=day (\d{{1,2}})\b)(day)", re.IGNORECASE),
+    re.compile(r"\b(?=day (\d{1,2}) of life)(day)", re.IGNORECASE),
 )
 _ONES_ZH = "一二三四五六七八九"
 _DIGITS_ZH = {digit: n for n, digit in enumerate(_ONES_ZH, start=1)} | {"两": 2}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphs.triage.emergency import _rules, by_numbers, emergencies
+from graphs.triage.emergency import _rules, by_numbers, emergencies, red_flags
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,47 @@ def test_numbers_of_no_patient_of_now_raise_none(text: str) -> None:
     assert by_numbers(text, "en") == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("RR 28", "very fast breathing"),
+        ("RR 7", "very slow breathing"),
+        ("sats 86% RA", "very low oxygen in the blood"),
+    ],
+)
+def test_an_emergency_of_numbers_is_called_by_what_they_show(text: str, seen: str) -> None:
+    assert [flag.seen.split(":")[0] for flag in by_numbers(text, "en")] == [seen]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("34F, tired for months, alert and drinking. Lying BP 112/70, standing 86/58. Na 128, K 5.7", set()),
+        ("34F, vomiting, Na 128, K 5.7", {"adrenal_crisis"}),
+        ("34F, BP 78/44, Na 128, K 5.7", {"adrenal_crisis", "shock"}),
+        ("standing BP 82/54", {"shock"}),
+        ("lying BP 128/76, standing BP 82/54", set()),
+        ("18 month old boy, BP 84/50", set()),
+        ("18 month old boy, BP 64/40", {"shock"}),
+    ],
+)
+def test_stable_numbers_are_no_crisis(text: str, codes: set[str]) -> None:
+    assert {flag.code for flag in by_numbers(text, "en")} == codes
+
+
 def test_every_threshold_has_its_origin_and_its_name() -> None:
     for flag in _rules()["flags"]:
         assert flag["origin"]
         assert flag["code"] in emergencies().named
+
+
+def test_a_known_disease_on_its_usual_course_raises_nothing_and_what_is_new_does() -> None:
+    usual = "Known Bell's palsy, forehead involved, day 3. Face still drooping, can't close eye, on prednisolone."
+    new = "Known Bell's palsy, forehead involved, and now sudden weakness of the right arm and slurred speech."
+
+    def beside_known(text: str) -> str:
+        return text.replace("Known Bell's palsy", "").replace("Face still drooping", "").replace("can't close eye", "")
+
+    assert red_flags(usual, "en")
+    assert red_flags(usual, "en", beside_known=beside_known) == ()
+    assert [flag.code for flag in red_flags(new, "en", beside_known=beside_known)] == ["stroke"]

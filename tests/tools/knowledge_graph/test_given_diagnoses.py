@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tools.knowledge_graph.lookup import KnowledgeGraph
+from tools.text.clauses import clauses
 
 
 def leader(graph: KnowledgeGraph, case: str) -> str:
@@ -98,3 +99,36 @@ def test_a_disease_leads_its_neighbour_that_has_less_of_it(
     starter_graph: KnowledgeGraph, case: str, disease: str
 ) -> None:
     assert leader(starter_graph, case) == disease
+
+
+def test_names_in_the_possessive_and_within_longer_wordings_are_given(starter_graph: KnowledgeGraph) -> None:
+    assert "bell-palsy" in dict(starter_graph.look_up("Known Bell's palsy, right face still weak.").given)
+    assert "atrial-fibrillation" in dict(starter_graph.look_up("76M known AF, palpitations as before.").given)
+
+
+def test_what_a_known_disease_accounts_for_is_left_out(starter_graph: KnowledgeGraph) -> None:
+    rest = starter_graph.without_known("Known Bell's palsy, face still drooping, weak right arm.")
+    assert rest.strip(" ,") == "weak right arm."
+    assert starter_graph.without_known("A weak right arm.") == "A weak right arm."
+
+
+@pytest.mark.parametrize(
+    ("now", "disease"),
+    [
+        (
+            "R calf red, hot, swollen 3 days after insect bite, spreading erythema, T 38.2. WCC 14, CRP 88.",
+            "cellulitis",
+        ),
+        ("Acute painful swollen red R big toe since last night, T 36.9, urate 520.", "gout"),
+        ("Productive cough green sputum, fever 38.7, pleuritic R chest pain, R basal crackles.", "pneumonia"),
+    ],
+)
+def test_what_was_before_and_the_family_do_not_lead(starter_graph: KnowledgeGraph, now: str, disease: str) -> None:
+    before = "PMH: IHD with MI 2016, T2DM, HTN, AF on apixaban, COPD, depression. FH: father MI 50, mother stroke."
+    found = starter_graph.look_up(f"67M. {now} {before}")
+    assert found.ranking[0].disease == disease
+    assert "high-blood-pressure-reading" not in {f.id for f in found.findings if f.present}
+
+
+def test_a_heart_rate_of_the_unborn_is_no_family_history() -> None:
+    assert not any(c.other or c.background for c in clauses("31/40, tightenings. FH 144, SFH 30 cm."))

@@ -75,6 +75,82 @@ def test_of_a_series_the_last_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("abnormal", "normal", "words"),
+    [
+        ("albumin 24 g/L", "albumin 41", "low albumin in the blood"),
+        ("Alb 2.6 g/dL", "albumin 4.4 g/dL", "low albumin in the blood"),
+        ("phosphate 2.1", "phos 3.4 mg/dL", "raised phosphate in the blood"),
+        ("Cr 2.4 mg/dL", "Cr 0.8", "raised creatinine or reduced kidney function"),
+        ("Cr 89 -> 142 -> 268", "Cr 71", "raised creatinine or reduced kidney function"),
+        ("eGFR from 52 to 31", "eGFR 96", "raised creatinine or reduced kidney function"),
+        ("HCO3 9", "CO2 26 mEq/L", "metabolic acidosis on a blood gas"),
+        ("9am cortisol 62 nmol/L", "cortisol 420", "low cortisol"),
+        ("CK 4,800", "CK 90", "raised creatine kinase"),
+        ("PSA 22", "PSA 1.1", "raised PSA"),
+        ("vitamin D 14 nmol/L", "vitamin D 68", "low vitamin D"),
+        ("B12 96", "B12 412", "low vitamin B12"),
+        ("MAP 56", "MAP 82", "low blood pressure"),
+        ("UO 12 ml/hr", "UO 60 ml/h", "passing little or no urine"),
+        ("lying 138/80, standing 104/62", "lying 138/80, standing 134/82", "fall of blood pressure on standing"),
+        ("132/74 lying, 104/58 standing", "132/74 lying, 128/80 standing", "fall of blood pressure on standing"),
+        (
+            "R arm 188/100, L arm 132/80",
+            "R arm 128/80, L arm 124/80",
+            "different pulse or blood pressure in the two arms",
+        ),
+    ],
+)
+def test_a_normal_value_is_never_read_as_abnormal(abnormal: str, normal: str, words: str) -> None:
+    assert (words, True) in told(abnormal)
+    assert (words, False) in told(normal)
+    assert all(not present for _, present in told(normal))
+
+
+@pytest.mark.parametrize(
+    "text", ["urea 4.8", "total protein 7.1", "Cl 101", "Mg 0.8", "chol 4.1", "anti-Xa 4 IU/mL", "lung ca 2.5 cm"]
+)
+def test_a_number_of_what_no_finding_tells_is_nothing_else(text: str) -> None:
+    assert told(text) == set()
+
+
+def test_values_of_one_that_are_high_by_the_tellers_word_alone_stay_words() -> None:
+    assert readings("raised ALT 45") == []
+
+
+@pytest.mark.parametrize(
+    ("child", "told_of"),
+    [
+        ("18 month old boy, BP 84/50", {("low blood pressure", False), ("high blood pressure reading", False)}),
+        ("18 month old boy, BP 64/40", {("low blood pressure", True)}),
+        ("8-year-old, BP 134/88", {("high blood pressure reading", True)}),
+        ("6 month old, HR 138, RR 36", {("fast heart rate", False), ("fast breathing", False)}),
+        ("6 month old, HR 186, RR 64", {("fast heart rate", True), ("fast breathing", True)}),
+        ("5-year-old, creat 88", {("raised creatinine or reduced kidney function", True)}),
+        ("3-year-old, WCC 19.4", {("raised white blood cell count", True)}),
+        ("newborn on day 3, HR 138", {("fast heart rate", False)}),
+    ],
+)
+def test_children_have_ranges_of_their_own(child: str, told_of: set[tuple[str, bool]]) -> None:
+    assert {t for t in told(child) if t[1]} == {t for t in told_of if t[1]}
+    assert told_of <= told(child)
+
+
+@pytest.mark.parametrize(
+    ("series", "words"),
+    [
+        ("hs-cTnT 0h 18, 3h 96 ng/L", "raised troponin"),
+        ("T0 trop 9, T3 trop 64", "raised troponin"),
+        ("troponin 14 then 44", "raised troponin"),
+        ("serial trops 12, 85", "raised troponin"),
+        ("Trop <3 at 0h and 3h", "normal troponin"),
+        ("hs-trop 0h 8, 3h 9", "normal troponin"),
+    ],
+)
+def test_a_series_in_hours_is_read_to_its_end(series: str, words: str) -> None:
+    assert told(series) == {(words, True)}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "urine WCC 80",
