@@ -26,8 +26,8 @@ class EventStream(StreamingResponse):
 
     media_type = MEDIA
 
-    def __init__(self, events: AsyncIterator[str], status_code: int = 200, headers: dict[str, str] | None = None):
-        super().__init__(events, status_code=status_code, headers={**HEADERS, **(headers or {})})
+    def __init__(self, events: AsyncIterator[str], headers: dict[str, str] | None = None):
+        super().__init__(events, headers={**HEADERS, **(headers or {})})
 
 
 async def told(turn: Running, request_id: str, every: float, *, view: bool = False) -> AsyncIterator[str]:

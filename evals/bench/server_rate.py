@@ -201,11 +201,11 @@ def counted(name: str, moments: Moments, allowed: float) -> list[Figure]:
     ]
 
 
-def most_in_a_window(moments: Sequence[float], window: float = WINDOW) -> int:
-    """The most moments in any half-open window of so many seconds."""
+def most_in_a_window(moments: Sequence[float]) -> int:
+    """The most moments in any half-open window of `WINDOW` seconds."""
     ordered, most, first = sorted(moments), 0, 0
     for last, moment in enumerate(ordered):
-        while moment - ordered[first] >= window:
+        while moment - ordered[first] >= WINDOW:
             first += 1
         most = max(most, last - first + 1)
     return most

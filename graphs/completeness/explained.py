@@ -192,11 +192,11 @@ def _parts(parts: Mapping[str, float], words: Messages) -> dict[str, str]:
 # A gate's decision as HTML for a notebook: the verdict, each sentence with its label and why, and the measures.
 
 
-def gate_html(whole: Explanation, language: str = "en") -> str:
+def gate_html(whole: Explanation) -> str:
     """A decision that stands by itself."""
     from tools.notebook.markup import rendered
 
-    return rendered(page(language, gate_of(whole, language)))
+    return rendered(page("en", gate_of(whole)))
 
 
 def gate_of(whole: Explanation, language: str = "en") -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from evals.statistics import reciprocal_rank
 from evals.tasks import literature
 from evals.tasks.literature import STREAMS, Answer, Found, recall
 from prompts.errors import DataError
+from support.small_questions import write_rows as write
 from tools.literature.ladder import Climb
 
 SUBJECTS = {
@@ -21,11 +21,6 @@ SUBJECTS = {
     "2": ("Inhaled steroids in asthma", "Inhaled corticosteroids reduced exacerbations of asthma in children."),
     "3": ("Does aspirin prevent stroke?", "Aspirin prevented ischaemic stroke after a transient attack."),
 }
-
-
-def write(path: Path, rows: list[dict[str, object]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from agent.settings import Settings
-from evals.contract import Figure
 from evals.tasks.medrgag import (
     EXPLORED,
     Asked,
@@ -32,15 +31,11 @@ from evals.tasks.medrgag import (
 )
 from graphs.answering.contract import Answer, Choice
 from prompts.errors import DataError
+from support.small_questions import by_name
 from tools.evidence import Citation, Evidence, Origin, Statement
 
 STARTER = Path(__file__).parents[2] / "tools" / "library" / "starter"
 NONE = "No useful information."
-
-
-def by_name(figures: list[Figure]) -> dict[str, float]:
-    assert len({f.name for f in figures}) == len(figures)
-    return {f.name: f.value for f in figures}
 
 
 def explored(id: str, useful: int, points: tuple[str, ...] = ("a", "b", "c")) -> Explored:

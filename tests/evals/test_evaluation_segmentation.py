@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -33,6 +32,7 @@ from evals.tasks.segmentation import (
 )
 from evals.tasks.segmentation.segmenters import BASELINES, SEGMENTERS, Fixed
 from prompts.errors import DataError
+from support.small_questions import write_rows as write
 from support.word_encoder import WordEncoder
 from tools.encoders import Encoder
 from tools.text.sentences import Span
@@ -52,11 +52,6 @@ def page(focus: str, *answers: str) -> dict[str, object]:
     kinds = ("What is {} ?", "What are the treatments for {} ?")
     rows = [{"question": q.format(focus), "text": a} for q, a in zip(kinds, answers, strict=False)]
     return {"url": f"https://example.org/{focus}", "focus": focus, "segments": rows}
-
-
-def write(path: Path, rows: list[dict[str, object]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 @pytest.fixture

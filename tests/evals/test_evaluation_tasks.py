@@ -16,12 +16,8 @@ from evals.tasks.differential import figures_of as differential_figures
 from graphs.answering.contract import Answer
 from graphs.triage.contract import RedFlag
 from support.ranked import ranked
+from support.small_questions import by_name
 from tools.evidence import Citation, Origin, Statement
-
-
-def by_name(figures: list[Figure]) -> dict[str, float]:
-    assert len({f.name for f in figures}) == len(figures)
-    return {f.name: f.value for f in figures}
 
 
 def test_ranks_are_counted_among_the_conditions_and_among_all() -> None:

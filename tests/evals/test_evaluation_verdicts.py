@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from agent.settings import Settings
-from evals.contract import Figure, Item, Reply, TaskContext
+from evals.contract import Item, Reply, TaskContext
 from evals.datasets.closed import OwnDocument, shelf_row
 from evals.sessions import Held, Sittings
 from evals.statistics import risk_coverage
@@ -20,6 +19,8 @@ from evals.tasks import effects, encoders, medevidence, own_documents, verdicts
 from evals.tasks.verdicts import Known, Remembering, macro_f1, said_of, surest, words
 from graphs.answering.contract import Answer
 from graphs.verdicts.contract import Verdict
+from support.small_questions import by_name
+from support.small_questions import write_rows as write
 from tools.encoders import Vectors
 from tools.reading import corpus
 from tools.reading.contract import DIRECTIONS, ROLES, STANCES, Direction, Pair, Reading, Role, Stance
@@ -73,20 +74,10 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TaskContext:
     return TaskContext(tmp_path, 10, 0, Settings(home=tmp_path / "home"))
 
 
-def write(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
 def answer(value: str | None) -> Reply:
     verdict = None if value is None else Verdict(value=value, statements=("It is so.",))  # type: ignore[arg-type]
     told = Answer(question="q", kind="evidence", language="en", abstained=value is None, verdict=verdict)
     return Reply(answers=(told,), found=("own:x@0-9",) if value else ())
-
-
-def by_name(figures: Sequence[Figure]) -> dict[str, float]:
-    assert len({f.name for f in figures}) == len(figures)
-    return {f.name: f.value for f in figures}
 
 
 def test_what_a_verdict_counts_as() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
 
 from support import processes
+from support.session_worker import lines, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,18 +32,6 @@ agent.close()
 def start(home: Path, log: Path, call: str, pause: dict[str, float]) -> processes.Running:
     code = SCRIPT.format(log=str(log), home=str(home), pause=pause, call=call)
     return processes.snippet(code, environment={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=ROOT)
-
-
-def lines(log: Path) -> list[str]:
-    return log.read_text().splitlines() if log.exists() else []
-
-
-def wait_for(log: Path, line: str) -> None:
-    for _ in range(600):
-        if line in lines(log):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{line} was never reached")
 
 
 @pytest.mark.parametrize("killed_in", ["plan 2", "select", "verify"])

@@ -54,6 +54,11 @@ def unit(vectors: Vectors) -> Vectors:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
+def unit_rows(seed: int, n: int = 1, dimension: int = 8) -> Vectors:
+    """Rows of length 1, drawn at random."""
+    return unit(np.random.default_rng(seed).normal(size=(n, dimension)).astype(np.float32))
+
+
 def parts(rows: Sequence[Rows]) -> list[Part]:
     """Parts that can be read any number of times."""
     return [Part(name=f"part {n}", read=lambda part=part: part) for n, part in enumerate(rows)]

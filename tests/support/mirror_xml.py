@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
+
 FIRST, SECOND = "90000001", "90000002"
 
 EXAMPLE = f"""<?xml version="1.0" encoding="utf-8"?>
@@ -78,3 +81,10 @@ def deletion(*pmids: int) -> str:
 def article_set(*elements: str, doctype: str = "") -> bytes:
     """A file of these elements."""
     return f'<?xml version="1.0"?>{doctype}<PubmedArticleSet>{"".join(elements)}</PubmedArticleSet>'.encode()
+
+
+def write(folder: Path, name: str, data: bytes) -> Path:
+    """A file of a mirror's source, packed where its name says so."""
+    path = folder / name
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.questions.contract import SourceDocument
+from tools.questions.contract import Answer, Question, SourceDocument
 
 GOUT = """## Overview
 Gout is a painful arthritis caused by crystals of uric acid in a joint. The big toe is affected most often.
@@ -33,3 +33,9 @@ def pages(*names: str) -> list[SourceDocument]:
         SourceDocument(id=f"own:{name}", title=PAGES[name][0], text=PAGES[name][1], date=f"202{number}-01-01")
         for number, name in enumerate(names or PAGES)
     ]
+
+
+def question(text: str, document: str, support: float) -> Question:
+    return Question(
+        text=text, answers=(Answer(document=f"own:{document}", start=0, end=9, support=support),), writer="t"
+    )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from agent.settings import Settings
-from evals.contract import TaskContext
+from evals.contract import Figure, TaskContext
 from evals.datasets.answered_questions import AskedQuestion, QuestionSet
 from tools.questions.contract import SourceDocument
 
@@ -32,8 +32,17 @@ def context(tmp_path: Path, limit: int = 100) -> TaskContext:
 
 
 def write(path: Path, *rows: Mapping[str, object]) -> None:
+    write_rows(path, rows)
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def by_name(figures: Sequence[Figure]) -> dict[str, float]:
+    assert len({f.name for f in figures}) == len(figures)
+    return {f.name: f.value for f in figures}
 
 
 def questions() -> QuestionSet:

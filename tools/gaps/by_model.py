@@ -19,7 +19,7 @@ from prompts.shown import one_line
 from prompts.templates import load_prompt
 from tools.contract import Gap
 from tools.evidence import Evidence, Found, Origin, content_key
-from tools.gaps.contract import Explorer, Generator, Inquiry, Summariser, Summary
+from tools.gaps.contract import Inquiry, Summary
 from tools.gaps.local import ExplorerLocal, GeneratorLocal, SummariserLocal, excerpt
 from tools.passages.contract import evidence_text
 from tools.text.references import references_in
@@ -42,11 +42,11 @@ class SummariserByModel:
     """Summaries by a language model, one call a document, all at once.
 
     Args:
-        model: in the role ``summary``. local: summarises the documents that the model fails at.
+        model: in the role ``summary``; the documents that it fails at are summarised locally.
     """
 
-    def __init__(self, model: LanguageModel, local: Summariser | None = None) -> None:
-        self._model, self._local = model, local or SummariserLocal()
+    def __init__(self, model: LanguageModel) -> None:
+        self._model, self._local = model, SummariserLocal()
 
     async def summarise(self, inquiry: Inquiry, documents: Sequence[Evidence]) -> list[Summary]:
         """One summary a document, in order."""
@@ -78,12 +78,12 @@ class ExplorerByModel:
     """What is missing, by a language model, out of the summaries.
 
     Args:
-        model: in the role ``gaps``. points: gaps that it may name.
-        local: explores when the model fails, or says nothing at all.
+        model: in the role ``gaps``; where it fails, or says nothing at all, the rules explore.
+        points: gaps that it may name.
     """
 
-    def __init__(self, model: LanguageModel, local: Explorer | None = None, points: int = 3) -> None:
-        self._model, self._local, self._points = model, local or ExplorerLocal(), points
+    def __init__(self, model: LanguageModel, points: int = 3) -> None:
+        self._model, self._local, self._points = model, ExplorerLocal(), points
 
     async def explore(self, inquiry: Inquiry, summaries: Sequence[Summary]) -> list[Gap]:
         """What is missing, then what is covered by which of the useful documents."""
@@ -117,13 +117,13 @@ class GeneratorByModel:
     """Background by a language model. It is marked and cannot be cited; its sentences that name a publication go.
 
     Args:
-        model: in the role ``background``. local: what is given for a point that the model fails at; nothing by default.
+        model: in the role ``background``; for a point that it fails at nothing is given.
         together: one call for all points; else one a point, all at once (published). The point "", the question alone,
             is always a call of its own.
     """
 
-    def __init__(self, model: LanguageModel, local: Generator | None = None, *, together: bool = True) -> None:
-        self._model, self._local, self._together = model, local or GeneratorLocal(), together
+    def __init__(self, model: LanguageModel, *, together: bool = True) -> None:
+        self._model, self._local, self._together = model, GeneratorLocal(), together
 
     async def write(self, inquiry: Inquiry, points: Sequence[str]) -> list[Evidence]:
         """At most one document a point, without those that the model knows nothing of."""

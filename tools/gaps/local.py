@@ -146,16 +146,14 @@ def coverage_matrix(requirements: Sequence[str], evidence: Sequence[Evidence], e
     return matrix
 
 
-def covered_by(
-    requirements: Sequence[str], evidence: Sequence[Evidence], encoder: Encoder, threshold: float = COVERED
-) -> list[tuple[str, ...]]:
+def covered_by(requirements: Sequence[str], evidence: Sequence[Evidence], encoder: Encoder) -> list[tuple[str, ...]]:
     """For each requirement the ids of the evidence that covers it, best first; empty where it is a gap.
 
     Retracted evidence and generated text cover nothing.
     """
     held = usable(evidence)
     matrix = coverage_matrix(requirements, held, encoder)
-    return [tuple(held[i].id for i in np.argsort(-row, kind="stable") if row[i] >= threshold) for row in matrix]
+    return [tuple(held[i].id for i in np.argsort(-row, kind="stable") if row[i] >= COVERED) for row in matrix]
 
 
 def usable(evidence: Sequence[Evidence]) -> list[Evidence]:

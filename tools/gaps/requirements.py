@@ -198,11 +198,11 @@ def population_of(question: str) -> str:
     return PREDICATE.sub("", match["who"]).strip() if match else ""
 
 
-def key_terms(text: str, limit: int = KEY_TERMS) -> list[str]:
-    """The first ``limit`` words that are no stop words, numbers left out; Chinese runs are cut by jieba."""
+def key_terms(text: str) -> list[str]:
+    """The first `KEY_TERMS` words that are no stop words, numbers left out; Chinese runs are cut by jieba."""
     if language_of(text) == "zh":
         cut = jieba_tokenizer().cut
         words = [w for run in TERM.findall(text) for w in cut(run) if len(w) > 1 and w not in STOP_ZH]
     else:
         words = [w for w in TERM.findall(text) if w.lower() not in STOP]
-    return unique(words)[:limit]
+    return unique(words)[:KEY_TERMS]

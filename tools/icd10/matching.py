@@ -57,10 +57,10 @@ class PublishedMatch:
         names: in any order.
     """
 
-    def __init__(self, names: Sequence[Name], threshold: float = PAPER_THRESHOLD) -> None:
+    def __init__(self, names: Sequence[Name]) -> None:
         self._names = sorted(names, key=lambda n: (n.code, n.text))
         self._texts = [_processed(n.text) for n in self._names]
-        self._cutoff = 100 * threshold
+        self._cutoff = 100 * PAPER_THRESHOLD
 
     def best(self, forms: Sequence[str]) -> Match | None:
         """The best match of the phrase as written: other forms are no part of the published setting.

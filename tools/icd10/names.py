@@ -68,9 +68,9 @@ def open_names(
     return found
 
 
-def read_ours(table: ICD10, path: Path = OURS) -> list[Name]:
+def read_ours(table: ICD10) -> list[Name]:
     """Our own names; a table of an older version may lack the code of some, which are then left out."""
-    rows = read_yaml(path)
+    rows = read_yaml(OURS)
     return [Name(code, name, "alias") for code, names in rows.items() if table.get(code) for name in names]
 
 

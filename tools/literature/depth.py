@@ -216,9 +216,9 @@ def _paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         at += len(line)
 
 
-def type_share(evidence: Sequence[Evidence], top: int = TOP) -> TypeShare:
+def type_share(evidence: Sequence[Evidence]) -> TypeShare:
     """What kinds of publication the first pieces of evidence are (CoMeta's share among the top five)."""
-    first = list(evidence[:top])
+    first = list(evidence[:TOP])
     reviews = [is_review(e.publication_types) for e in first]
     depths = [_depth(e, review) for e, review in zip(first, reviews, strict=True)]
     whole = max(1, len(first))

@@ -80,11 +80,7 @@ class HybridCollection:
 
 
 def order_pool(
-    question: str,
-    plan: SearchPlan,
-    texts: Mapping[str, str],
-    similarity: Mapping[str, float],
-    weights: HybridWeights | None = None,
+    question: str, plan: SearchPlan, texts: Mapping[str, str], similarity: Mapping[str, float]
 ) -> list[Ranked]:
     """The records that a search has read, best first; equal ones keep their order.
 
@@ -96,7 +92,7 @@ def order_pool(
     if not texts:
         return []
     dense = np.array([similarity[key] for key in texts], dtype=np.float32)
-    parts = weighed(dense, Lexicon(list(texts.values())), question, plan, weights or HybridWeights())
+    parts = weighed(dense, Lexicon(list(texts.values())), question, plan, HybridWeights())
     return _ranked(list(texts), parts, len(texts))
 
 

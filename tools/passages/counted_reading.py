@@ -56,13 +56,12 @@ class CountedReader:
     def __init__(
         self,
         encoder: Encoder,
-        settings: ChunkCountSettings | None = None,
         *,
         guard: bool = True,
         strategy: Strategy = "chunk_counted",
         reader: CrossEncoder | None = None,
     ) -> None:
-        self._encoder, self._settings, self._guard = encoder, settings or ChunkCountSettings(), guard
+        self._encoder, self._guard = encoder, guard
         self._strategy, self._cross = strategy, reader
         self._indexes = Remembered[str, ChunkIndex](KEPT)
 
@@ -76,7 +75,7 @@ class CountedReader:
         """
         whole = self._strategy == "whole_documents"
         reader = (lambda texts: self._read_with(query, texts)) if self._strategy == "chunk_reranked" else None
-        found = self._index(documents).search([] if whole else units, query, self._settings, reader)
+        found = self._index(documents).search([] if whole else units, query, reader=reader)
         by_id = {d.id: d for d in documents}
         chunks = [chunk for d in found.documents for chunk, _ in d.chunks]
         near = set(self._relevant(unique([query, *found.queries]), chunks, by_id))

@@ -1,4 +1,4 @@
-"""Forms of questions: is it one, does yes or no answer it, does it lean on what was said before, which options."""
+"""Forms of questions: is it one, does yes or no answer it, which options."""
 
 from __future__ import annotations
 
@@ -97,35 +97,6 @@ ASKED_FOR = re.compile(
     re.IGNORECASE,
 )
 
-LEANING = re.compile(
-    r"^\W*(?:(?:and|but|so|ok|okay|also|then|well)[ ,]+)*(?:(?:what|how) about\b|(?:and |or )?(?:in|for|among|with|"
-    r"during|after|if|without) [^?]{1,60}\??$|"
-    r"why(?: (?:not|is that|so))?\W*$|how (?:so|come|long|often|much|soon|sure|certain|many)\b[^?]{0,12}\?*$|"
-    r"what else\b|anything else\b|what next\b|"
-    r"(?:what|which) (?:is|are|would be) the (?:evidence|source|dose|alternatives?|side effects?|risks?|harms?|"
-    r"benefits?)\W*$|"
-    r"(?:any|are there any|is there any) (?:side effects?|risks?|harms?|alternatives?|evidence|contraindications?|"
-    r"interactions?)\W*$|"
-    r"(?:side effects?|dose|dosage|alternatives?|risks?|harms?|evidence|contraindications?|duration)\W*$|really\W*$|"
-    r"(?:can you )?(?:tell me more|explain|elaborate|go on|say more|more details?)\b.{0,20}$)",
-    re.IGNORECASE,
-)
-# A pronoun in the place of the subject, or at the end: what it stands for was said before.
-PRONOUN = re.compile(
-    rf"\b(?:{AUXILIARY}|about|for|of|with) (?:it(?! (?:\w+ ){{1,2}}(?:to|that)\b)|this|that|these|those|they|them)\b|"
-    r"\b(?:it|this|that|these|those|them|the same)\W*$|\bthe (?:trials?|stud(?:y|ies)|effect)\b(?! (?:of|for|on|"
-    r"that|in|by)\b)",
-    re.IGNORECASE,
-)
-LEANING_ZH = re.compile(
-    r"^\W*(?:那么?|还有|另外)?(?:.{1,12}呢[?？]?$|为什么(?:呢)?[?？]?$|为何[?？]?$|还有(?:什么|别的|其他|"
-    r"可能).{0,10}$|还可能是什么[?？]?$|怎么办[?？]?$|"
-    r"(?:有)?(?:什么)?(?:副作用|风险|剂量|替代|禁忌|证据|依据)(?:是什么|有哪些|多少|呢)?[?？]?$|多久[?？]?$|"
-    r"(?:请)?(?:再)?(?:详细|具体)?(?:说说|解释)(?:一下)?[。?？]?$)"
-)
-PRONOUN_ZH = re.compile(r"它|这个|这种|这|那个|那种|上述|该(?:药|病|方法)")
-LONG = 12  # words; ours: a longer question stands on its own feet
-
 
 def parts(text: str) -> list[str]:
     """The sentences of a message, without empty ones."""
@@ -195,15 +166,6 @@ def is_closed(text: str) -> bool:
         return True
     spoken = asked.endswith("?") and SHORT.search(asked) and not WH.search(asked)  # "So I need not go?"
     return opened is None and not LIST.match(asked) and bool(CLAUSE.search(asked) or spoken)
-
-
-def leans(text: str) -> bool:
-    """Whether a message is only understood from what was said before: ``and in children?``, ``is it safe?``."""
-    text = text.strip()
-    if LEANING.match(text) or LEANING_ZH.match(text):
-        return True
-    short = len(text.split()) <= LONG and len(text) <= 80
-    return short and any(map(is_question, parts(text))) and bool(PRONOUN.search(text) or PRONOUN_ZH.search(text))
 
 
 # ours: what a question gives of a patient beside what it asks: "..., given his eGFR of 28"; no participle ("given to")

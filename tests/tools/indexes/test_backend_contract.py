@@ -11,6 +11,7 @@ import pytest
 
 from prompts.errors import DataError
 from support import engines
+from support.collections import unit_rows as unit
 from tools.encoders import Vectors
 from tools.fusion import reciprocal_rank_fusion
 from tools.indexes.backends import backend_for
@@ -36,11 +37,6 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
     backend.delete("c")
     if request.param != "local":
         backend.close()
-
-
-def unit(seed: int, n: int) -> Vectors:
-    vectors = np.random.default_rng(seed).normal(size=(n, DIMENSION)).astype(np.float32)
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
 def rows(seed: int, count: int = 60) -> tuple[list[Entry], Vectors]:

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from prompts.errors import InputError
 from support import engines
+from support.collections import unit_rows as unit
 from tools.encoders import Vectors
 from tools.indexes.backends import LocalBackend
 from tools.indexes.contract import Entry, Filter, Index
@@ -56,11 +57,6 @@ WORDS = "fever cough rash chest pain oedema wheeze nausea".split()
 @pytest.fixture(params=sorted(FACTORIES))
 def index(request: pytest.FixtureRequest) -> Index:
     return FACTORIES[request.param]()
-
-
-def unit(seed: int, n: int = 1) -> Vectors:
-    vectors = np.random.default_rng(seed).normal(size=(n, DIMENSION)).astype(np.float32)
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
 def entry(number: int, **fields: str) -> Entry:

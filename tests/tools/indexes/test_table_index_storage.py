@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from prompts.errors import DataError, InputError
+from support.collections import unit_rows as unit
 from tools.encoders import Vectors
 from tools.indexes import table
 from tools.indexes.contract import Entry, Filter
@@ -38,11 +38,6 @@ while True:
     number += 5
     print(number, flush=True)
 """
-
-
-def unit(seed: int, n: int = 1) -> Vectors:
-    vectors = np.random.default_rng(seed).normal(size=(n, DIMENSION)).astype(np.float32)
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
 def entries(first: int, n: int) -> list[Entry]:

@@ -92,8 +92,11 @@ def test_a_broader_finding_is_no_support_by_a_narrower_one(starter_graph: Knowle
         and {m.finding for m in d.manifestations} & set(graph.narrower[above])
     ]
     assert pairs
+    found = {
+        name: starter_graph.look_up(f"I have {graph.finding[name].name}.", limit=len(graph.diseases)).ranking
+        for name in {above for _, above in pairs}
+    }
     for disease, above in pairs:
-        told = starter_graph.look_up(f"I have {graph.finding[above].name}.", limit=len(graph.diseases))
-        supporting = next(r.findings_for for r in told.ranking if r.disease == disease.id)
+        supporting = next(r.findings_for for r in found[above] if r.disease == disease.id)
         assert starter_graph.findings_sentence(disease.id, above) is None
         assert graph.finding[above].name not in supporting

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import signal
@@ -14,7 +13,7 @@ import pytest
 
 from prompts.errors import DataError, InputError
 from support import processes
-from support.mirror_xml import EXAMPLE, FIRST, SECOND, article, article_set, deletion
+from support.mirror_xml import EXAMPLE, FIRST, SECOND, article, article_set, deletion, write
 from tools.mirror import importing
 from tools.mirror.database import FILE
 from tools.mirror.engine import Mirror
@@ -45,12 +44,6 @@ importing.import_files(
     Path({folder!r}), [Path(p) for p in {files!r}], workers=0, progress=die if moment == "between" else None
 )
 """
-
-
-def write(folder: Path, name: str, data: bytes) -> Path:
-    path = folder / name
-    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    return path
 
 
 def dump(folder: Path) -> dict[str, list[Any]]:

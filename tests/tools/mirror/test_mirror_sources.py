@@ -9,14 +9,8 @@ from pathlib import Path
 import pytest
 
 from prompts.errors import DataError
-from support.mirror_xml import EXAMPLE, article, article_set
+from support.mirror_xml import EXAMPLE, article, article_set, write
 from tools.mirror.importing import import_files
-
-
-def write(folder: Path, name: str, data: bytes) -> Path:
-    path = folder / name
-    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    return path
 
 
 def test_an_md5_beside_a_file_is_checked_before_anything_is_applied(tmp_path: Path) -> None:

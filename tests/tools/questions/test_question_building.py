@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prompts.errors import DataError, InputError, ServiceError
-from support.small_pages import pages
+from support.small_pages import pages, question
 from tools.encoders import Encoder
 from tools.questions.building import build
 from tools.questions.contract import Answer, Judgement, Question, QuestionsReport, SourceDocument, Verdict
@@ -192,12 +192,6 @@ def test_faults_are_told(tmp_path: Path, built: Path, encoder: Encoder) -> None:
             open_questions(built, encoder)
     finally:
         damaged.write_bytes(whole)
-
-
-def question(text: str, document: str, support: float) -> Question:
-    return Question(
-        text=text, answers=(Answer(document=f"own:{document}", start=0, end=9, support=support),), writer="t"
-    )
 
 
 class CountingWriter:

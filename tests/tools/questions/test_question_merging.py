@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from support.small_pages import question
 from tools.questions.building import merge, merged
-from tools.questions.contract import Answer, Question, SourceDocument
+from tools.questions.contract import SourceDocument
 from tools.questions.local import WriterLocal
 
 
@@ -49,9 +50,3 @@ def test_the_local_writer_asks_both_ways_round() -> None:
     text = "Does asthma cause anxiety?\nAsthma does at times.\n\nDoes anxiety cause asthma?\nAnxiety makes it worse."
     asked = {q.text for q in WriterLocal().write_now(SourceDocument(id="own:a", title="Asthma", text=text), 40)}
     assert {"Does asthma cause anxiety?", "Does anxiety cause asthma?"} <= asked
-
-
-def question(text: str, document: str, support: float) -> Question:
-    return Question(
-        text=text, answers=(Answer(document=f"own:{document}", start=0, end=9, support=support),), writer="t"
-    )

@@ -175,10 +175,10 @@ def xml(root: Element, *, status: int = 200, doctype: bool = True) -> Reply:
     return Reply(status, "text/xml; charset=UTF-8", head.encode() + tostring(root, encoding="utf-8") + b"\n")
 
 
-def as_json(kind: str, name: str, content: Any, *, status: int = 200) -> Reply:
+def as_json(kind: str, name: str, content: Any) -> Reply:
     """A JSON object with NCBI's header."""
     value = {"header": {"type": kind, "version": HEADER_VERSION}, name: content}
-    return Reply(status, "application/json; charset=UTF-8", json.dumps(value, ensure_ascii=False).encode())
+    return Reply(200, "application/json; charset=UTF-8", json.dumps(value, ensure_ascii=False).encode())
 
 
 def plain(text: str) -> Reply:

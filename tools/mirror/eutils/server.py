@@ -62,8 +62,8 @@ REFUSED, BAD, FAILED = 200, 400, 500  # HTTP: a query that cannot be read is ans
 class EUtilitiesService:
     """Answers requests. Safe in several threads, as the mirror and the history are."""
 
-    def __init__(self, mirror: Mirror, history: History | None = None) -> None:
-        self._mirror, self._history = mirror, history or History()
+    def __init__(self, mirror: Mirror) -> None:
+        self._mirror, self._history = mirror, History()
 
     def answer(self, name: str, given: Mapping[str, Sequence[str]]) -> Reply:
         """The answer of a utility; whatever is wrong is an answer too, in NCBI's shape."""
