@@ -145,7 +145,9 @@ def test_all_that_a_query_finds_is_listed_and_only_the_first_are_put_in_order(
 
 
 def test_what_even_all_does_not_list_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    step = Step(rung="typed", query="sepsis", count=5, ids=("1", "2"), translation="", warnings=(), seconds=0.0, next="")
+    step = Step(
+        rung="typed", query="sepsis", count=5, ids=("1", "2"), translation="", warnings=(), seconds=0.0, next=""
+    )
     source, hits = Source(kind="pubmed", name="x"), (Hit(stream="pubmed", rank=1),)
     found = [FoundDocument(id="pubmed:1", rank=1, hits=hits), FoundDocument(id="pubmed:2", rank=2, hits=hits)]
     made = make_strategy("sepsis", SearchPlan(), Climb(steps=(step,)), source, 60, documents=found)

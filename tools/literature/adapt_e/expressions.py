@@ -21,7 +21,8 @@ from tools.literature.adapt_e.contract import (
     RungName,
     Rungs,
 )
-from tools.literature.adapt_e.entries import spellings
+from tools.literature.adapt_e.entries import american, british, other_number, spellings
+from tools.literature.vocabulary import known_words
 
 Weight = Callable[[str], float]
 
@@ -241,8 +242,13 @@ def any_form(term: PlannedTerm) -> str:
 
 
 def forms_of(name: str) -> list[str]:
-    """Its spellings; a brand has one."""
-    return [name] if BRAND.fullmatch(name) else spellings(name)
+    """Its spellings, without a plural that no published prose has of a word that it has; a brand has one."""
+    last, known = name.lower().split()[-1:], known_words()
+    if BRAND.fullmatch(name) and not known.frequency(*last):
+        return [name]
+    made = {other_number(spell(w)) for w in last for spell in (american, british)} - set(last)
+    unknown = {w for w in made if known.frequency(*last) and not known.frequency(american(w))}
+    return [f for f in spellings(name) if f.lower().split()[-1] not in unknown]
 
 
 def in_words(term: PlannedTerm) -> str:
@@ -256,7 +262,7 @@ def in_words(term: PlannedTerm) -> str:
 
 
 def _word(word: str) -> str:
-    forms = [f'"{w}"' for w in spellings(word)[:4]]
+    forms = [f'"{w}"' for w in forms_of(word)[:4]]
     return forms[0] if len(forms) == 1 else f"({' OR '.join(forms)})"
 
 

@@ -13,7 +13,7 @@ from tools.literature.adapt_e.contract import (
     RungName,
 )
 from tools.literature.adapt_e.entries import in_medical_words, spellings
-from tools.literature.adapt_e.expressions import checked, expressions, lint, mended
+from tools.literature.adapt_e.expressions import checked, expressions, forms_of, lint, mended
 
 
 def test_the_rungs_ask_for_less_and_less_and_say_why() -> None:
@@ -72,6 +72,34 @@ def test_forms_of_a_word() -> None:
     assert "lb100" in spellings("LB-100")
     assert in_medical_words("a clot on the lung") == "a pulmonary embolism"
     assert in_medical_words("systemic lupus erythematosus") == "systemic lupus erythematosus"
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [
+        ("hospitalised", ["hospitalised", "hospitalized"]),
+        ("optimizing", ["optimizing", "optimising"]),
+        ("exercise", ["exercise", "exercises"]),
+        ("advised", ["advised"]),
+        ("acute", ["acute"]),
+        ("metformin", ["metformin"]),
+        ("bacteremia", ["bacteremia", "bacteraemia"]),
+        ("hyperkalaemia", ["hyperkalaemia", "hyperkalemia"]),
+        ("lymphedema", ["lymphedema", "lymphoedema"]),
+        ("angioedema", ["angioedema"]),
+        ("antibiotics", ["antibiotics", "antibiotic"]),
+        ("training programmes", ["training programmes", "training programs"]),
+        ("TNF-α", ["TNF-α", "tnf-alpha"]),
+        ("interferon beta", ["interferon beta", "interferon β"]),
+    ],
+)
+def test_spellings_are_those_of_both_sides_of_the_ocean_and_no_plural_that_nobody_prints(
+    word: str, forms: list[str]
+) -> None:
+    made = forms_of(word)
+    assert made[0] == word
+    assert set(forms) <= set(made)
+    assert not {"exercize", "advized", "acutes", "metformins", "angiedema"} & set(made)
 
 
 @pytest.mark.parametrize(
