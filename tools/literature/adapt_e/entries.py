@@ -150,7 +150,12 @@ def in_medical_words(text: str) -> str:
     holds as a term or another name of one stays as it is.
     """
     _, replaced, pattern = _table()
-    return pattern.sub(lambda m: replaced.get(m[0].lower().replace("’", "'"), m[0]), text)
+
+    def said(found: re.Match[str]) -> str:
+        words = found[0].lower().replace("’", "'")
+        return replaced.get(words) or replaced.get(words.removesuffix("s")) or found[0]
+
+    return pattern.sub(said, text)
 
 
 def wordings(text: str) -> list[tuple[int, int]]:
@@ -167,12 +172,12 @@ def bound(text: str) -> str:
 def _names() -> re.Pattern[str]:
     entries, _, _ = _table()
     names = {
-        name.lower()
+        name.lower().removesuffix("s")
         for e in entries.values()
         for name in (e.term, *e.also)
         if re.fullmatch(r"[\w-]+(?: [\w-]+)+", name)
     }
-    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, names), key=lambda n: (-len(n), n)))})\b", re.IGNORECASE)
+    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, names), key=lambda n: (-len(n), n)))})s?\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
@@ -202,7 +207,7 @@ def _table() -> tuple[dict[str, Entry], dict[str, str], re.Pattern[str]]:
     return (
         entries,
         {k: v for k, v in lay.items() if k not in names},
-        re.compile(rf"\b(?:{wording})(?!\w)", re.IGNORECASE),
+        re.compile(rf"\b(?:{wording})s?(?!\w)", re.IGNORECASE),
     )
 
 

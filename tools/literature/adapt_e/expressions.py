@@ -150,12 +150,19 @@ def checked(rung: Expression) -> tuple[Expression | None, Rejected | None]:
 def _rungs(terms: list[PlannedTerm], dates: DateRange | None, rungs: Rungs, weight: Weight) -> Iterable[Expression]:
     if not terms:
         return
-    strict = list(takewhile(lambda t: t.weight >= TELLING * terms[0].weight, terms))[:STRICT_TERMS]
+    telling = list(takewhile(lambda t: t.weight >= TELLING * terms[0].weight, terms))[:STRICT_TERMS]
+    # a subject of everyday words (gout, a frozen shoulder) tells little by them, and is what a short question is about
+    short = len(terms) <= STRICT_TERMS
+    strict = [*telling[:1], *(t for t in terms[len(telling) :] if short and _subject(t)), *telling[1:]]
     names = _named(strict)
     yield _expression(RungName.STRICT, [any_form(t) for t in strict], dates, f"all of {names}, in title or abstract")
     abstracted = list(_of_pico(terms, dates)) if rungs == "pico" else []
     yield from abstracted or _of_terms(strict, dates)
-    yield from _relaxed(strict, terms, dates, weight)
+    yield from _relaxed(telling, terms, dates, weight)
+
+
+def _subject(term: PlannedTerm) -> bool:
+    return bool(term.mesh) and term.group in (Group.PROBLEM, Group.INTERVENTION, Group.COMPARISON)
 
 
 def _of_terms(strict: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:

@@ -144,6 +144,36 @@ def test_a_medicine_is_a_term_of_its_own_and_a_class_no_other_name_of_it() -> No
     assert not {"proton pump inhibitor", "acid-suppressing medicine"} & set(terms["omeprazole"])
 
 
+def test_a_member_of_a_class_is_no_other_name_of_it() -> None:
+    terms = {t.text: t.synonyms for t in plan("Are DPP-4 inhibitors or antibiotics safe with statins?").terms}
+    assert not {"amoxicillin", "atorvastatin", "sitagliptin"} & {s for names in terms.values() for s in names}
+    assert "HMG-CoA reductase inhibitor" in terms["statins"]
+
+
+@pytest.mark.parametrize(
+    ("text", "mesh"),
+    [
+        ("Is catheter ablation better than amiodarone for AF?", {"Atrial Fibrillation", "Catheter Ablation"}),
+        ("Do stockings help after a DVT?", {"Venous Thrombosis"}),
+        ("Is fall prevention useful in a nursing home?", {"Nursing Homes", "Accidental Falls"}),
+        ("Does sertraline or an SSRI help premature babies?", {"Infant, Premature"}),
+        ("Do statins harm people with non-alcoholic fatty liver disease?", {"Non-alcoholic Fatty Liver Disease"}),
+    ],
+)
+def test_a_short_form_and_an_everyday_name_have_the_heading_of_what_they_mean(text: str, mesh: set[str]) -> None:
+    assert mesh <= {t.mesh for t in plan(text).terms}
+
+
+def test_a_chinese_question_gives_no_term_of_a_kind_of_things() -> None:
+    def called(text: str) -> dict[str, tuple[str, ...]]:
+        return {"双胍": ("insulin or glucose-lowering medicine",)}
+
+    planner = QueryPlannerLocal(starter_vocabulary(), today=TODAY, other_names=called)
+    made = asyncio.run(planner.plan("二甲双胍能降低流产率吗？", case=False))
+    assert "miscarriage" in {t.text for t in made.terms}
+    assert not any(" or " in t.text for t in made.terms)
+
+
 def test_a_text_without_terms_gives_no_expression() -> None:
     assert plan("Hello, how are you?").expressions == ()
 
