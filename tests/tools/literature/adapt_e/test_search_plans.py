@@ -89,6 +89,11 @@ def test_a_slip_of_the_pen_is_mended_and_told() -> None:
         ("croup dexamethasone before 2005", None, date(2004, 12, 31)),
         ("croup dexamethasone 1998-2001", date(1998, 1, 1), date(2001, 12, 31)),
         ("croup, children, 1998", date(1998, 1, 1), date(1998, 12, 31)),
+        ("croup, published between January 2019 and Feb 2021", date(2019, 1, 1), date(2021, 2, 28)),
+        ("studies of croup since September 2020", date(2020, 9, 1), None),
+        ("studies of croup after Dec 2020", date(2021, 1, 1), None),
+        ("papers on croup before March 2000", None, date(2000, 2, 29)),
+        ("articles published in May 2020", date(2020, 5, 1), date(2020, 5, 31)),
     ],
 )
 def test_dates_of_publication_limit_every_rung(text: str, since: date | None, until: date | None) -> None:
@@ -121,6 +126,8 @@ def test_other_dates_limit_nothing(text: str, case: bool) -> None:
         ("omeprazole in children excluding case reports", "NOT case reports[pt]"),
         ("systematic reviews of omeprazole in children", '"meta-analyses"[tiab])'),
         ("randomised controlled trials of omeprazole in children", "randomly[tiab])"),
+        ("omeprazole in children, reviews only, not in animals", "AND review[pt]"),
+        ("Does omeprazole help in children? Randomised trials since 2015, English only, humans.", "randomly[tiab])"),
     ],
 )
 def test_limits_in_words_end_every_query_and_are_no_terms(text: str, end: str) -> None:
@@ -132,7 +139,14 @@ def test_limits_in_words_end_every_query_and_are_no_terms(text: str, end: str) -
     assert made.rejected == ()
 
 
-@pytest.mark.parametrize("text", ["Do randomised trials support omeprazole in children?", "omeprazole in human milk"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do randomised trials support omeprazole in children?",
+        "omeprazole in human milk",
+        "A meta-analysis found omeprazole safe. Is it so in children?",
+    ],
+)
 def test_a_question_names_a_kind_of_study_without_limiting_to_it(text: str) -> None:
     assert plan(text).limits == ()
 
