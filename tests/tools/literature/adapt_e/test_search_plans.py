@@ -33,6 +33,7 @@ def plan(text: str, *, case: bool = False, terms: Sequence[str] = ()) -> SearchP
 QUESTIONS = [
     ("Does colchicine prevent recurrence of acute pericarditis?", {"colchicine", "pericarditis"}, Intent.PREVENTION),
     ("Are statins effective after a heart attack?", {"statins", "myocardial infarction"}, Intent.TREATMENT),
+    ("Does dexamethasone reduce mortality in croup?", {"dexamethasone", "croup"}, Intent.TREATMENT),
     ("What are the side effects of amiodarone?", {"amiodarone"}, Intent.HARM),
     ("How accurate is D-dimer to diagnose a clot in the lung?", {"d-dimer", "pulmonary embolism"}, Intent.DIAGNOSIS),
     ("What is the survival of patients with glioblastoma?", {"glioblastoma"}, Intent.PROGNOSIS),
@@ -156,6 +157,11 @@ def test_a_medicine_is_a_term_of_its_own_and_a_class_no_other_name_of_it() -> No
     assert "omeprazole" in terms
     assert "Losec" in terms["omeprazole"]
     assert not {"proton pump inhibitor", "acid-suppressing medicine"} & set(terms["omeprazole"])
+
+
+def test_words_of_references_are_no_subject() -> None:
+    for text in ("Gout and colchicine, published 2015. PMID: 90001127", "colchicine in gout. doi: 10.1000/x.1"):
+        assert not {"pmid", "doi", "published"} & {t.text.lower() for t in plan(text).terms}
 
 
 def test_a_member_of_a_class_is_no_other_name_of_it() -> None:
