@@ -162,7 +162,9 @@ def _rungs(terms: list[PlannedTerm], dates: DateRange | None, rungs: Rungs, weig
 
 
 def _subject(term: PlannedTerm) -> bool:
-    return bool(term.mesh) and term.group in (Group.PROBLEM, Group.INTERVENTION, Group.COMPARISON)
+    """Whether a term is a name that is known, by its heading or other names, of what is treated or given."""
+    named = bool(term.mesh or term.synonyms)
+    return named and term.group in (Group.PROBLEM, Group.INTERVENTION, Group.COMPARISON)
 
 
 def _of_terms(strict: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:

@@ -278,9 +278,11 @@ class QueryPlannerLocal:
         """Other names of the very thing that the phrase names, by the knowledge graph."""
         if self._other_names is None:
             return []
-        found = self._other_names(phrase)
-        names = next((others for written, others in found.items() if written.lower() == phrase.lower()), ())
-        return [t.text for t in clean_terms(names[:2], self._vocabulary, case=True) if len(t.text) > 3]
+        called = self._other_names(phrase)
+        names = next((others for written, others in called.items() if written.lower() == phrase.lower()), ())
+        whole = {name.lower() for name in names}  # a piece of a name (loss, of loss of feeling) is another thing
+        found = clean_terms(names[:2], self._vocabulary, case=True)
+        return [t.text for t in found if len(t.text) > 3 and t.text.lower() in whole]
 
 
 def _words(text: str) -> frozenset[str]:
