@@ -181,10 +181,8 @@ def _term(term: Term, collection: Collection, warnings: list[str]) -> Node | Non
 LANGUAGES = "chinese dutch english french german italian japanese korean polish portuguese russian spanish".split()
 FILTERS = {name: (Field.LANGUAGE, name) for name in LANGUAGES}
 FILTERS["humans"] = (Field.MESH, "humans")
-FILTERS |= {
-    name.replace(" ", "").replace("-", ""): (Field.TYPE, name)
-    for name in ("case reports", "clinical trial", "guideline", "meta-analysis", "randomized controlled trial", "review")
-}
+TYPES = ("case reports", "clinical trial", "guideline", "meta-analysis", "randomized controlled trial", "review")
+FILTERS |= {name.replace(" ", "").replace("-", ""): (Field.TYPE, name) for name in TYPES}
 
 
 def _normal(term: Term, collection: Collection) -> Term:

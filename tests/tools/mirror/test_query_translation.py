@@ -89,7 +89,9 @@ def test_without_descriptors_a_heading_stands_alone_and_says_so(
     assert set(exploded.ids) == set(alone.ids) | set(mirror.find("stroke[mh:noexp]", 500).ids) > set(alone.ids)
 
 
-@pytest.mark.parametrize("query", ["the of", "the NOT asthma", "loprovpmc[sb]", "systematic[sb]", "asthma/dt[mh]", "one[pmid]"])
+@pytest.mark.parametrize(
+    "query", ["the of", "the NOT asthma", "loprovpmc[sb]", "systematic[sb]", "asthma/dt[mh]", "one[pmid]"]
+)
 def test_what_cannot_be_answered_rightly_is_refused(query: str, mirror: Mirror) -> None:
     with pytest.raises(QueryError):
         mirror.find(query, 5)

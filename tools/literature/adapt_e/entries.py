@@ -12,8 +12,11 @@ from tools.literature.adapt_e.contract import Group
 from tools.yaml_files import read_yaml
 
 # British -> American, on whole words; each is tried in both directions. Words that end in -ise everywhere stay.
-_ISE = r"\b(?!(?:advert|adv|ar|circumc|compr|comprom|conc|dem|desp|dev|enterpr|exc|exerc|expert|franch|improv|inc|inex|" \
-    r"otherw|prec|prem|prom|rev|r|superv|surm|surpr|telev|treat|w)is)([a-z-]*[^\Waeou])is(?=ed?\b|ing\b|ations?\b)"
+_ALWAYS = (
+    "advert|adv|ar|circumc|compr|comprom|conc|dem|desp|dev|enterpr|exc|exerc|expert|franch|improv|inc|inex|otherw|prec|"
+    "prem|prom|rev|r|superv|surm|surpr|telev|treat|w"
+)
+_ISE = rf"\b(?!(?:{_ALWAYS})is)([a-z-]*[^\Waeou])is(?=ed?\b|ing\b|ations?\b)"
 PAIRS = (
     (r"aemi", "emi"), (r"\bhaem", "hem"), (r"tumour", "tumor"), (r"gastro-?oesoph", "gastroesoph"),
     (r"\boesoph", "esoph"), (r"(?<!angi)oedema", "edema"),
@@ -177,7 +180,8 @@ def _names() -> re.Pattern[str]:
         for name in (e.term, *e.also)
         if re.fullmatch(r"[\w-]+(?: [\w-]+)+", name)
     }
-    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, names), key=lambda n: (-len(n), n)))})s?\b", re.IGNORECASE)
+    longest = sorted(map(re.escape, names), key=lambda n: (-len(n), n))
+    return re.compile(rf"\b(?:{'|'.join(longest)})s?\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)

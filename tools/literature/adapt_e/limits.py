@@ -14,7 +14,7 @@ from tools.literature.adapt_e.contract import DateRange, Limit
 from tools.literature.terms import QUESTIONS
 from tools.yaml_files import read_yaml
 
-LINKING = frozenset("and or only please published in of from with limit limited to studies".split())  # ours: beside limits
+LINKING = frozenset("and or only please published in of from with limit limited to studies".split())  # ours
 FIRST_YEAR = 1781  # code: the earliest publication year that PubMed holds
 NUMBERS = {
     word: number
@@ -29,9 +29,7 @@ COUNT = rf"(\d{{1,2}}|{'|'.join(NUMBERS)})"
 PUBLISHED = (
     r"(?:published|papers?|studies|trials|literature|articles|evidence|research|reviews?|data)\s+(?:\w+\s+){0,3}?"
 )
-SPAN = re.compile(
-    rf"\b(?:between|from)\s+{MONTH}{YEAR}\s*(?:and|to|until|[-–])\s*{MONTH}{YEAR}\b", re.IGNORECASE
-)
+SPAN = re.compile(rf"\b(?:between|from)\s+{MONTH}{YEAR}\s*(?:and|to|until|[-–])\s*{MONTH}{YEAR}\b", re.IGNORECASE)
 SINCE = re.compile(rf"\b(?:since|after|from)\s+{MONTH}{YEAR}(?:\s+(?:on|onwards?))?\b", re.IGNORECASE)
 UNTIL = re.compile(rf"\b(?:before|until|up to|till)\s+{MONTH}{YEAR}\b", re.IGNORECASE)
 LAST = re.compile(
