@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
@@ -230,11 +229,6 @@ class Endpoint:
             # connections of its own: the library keeps others by address, beyond the event loop that they belong to.
             timeout=openai.Timeout(None),
             stream_chunk_timeout=None,  # its wait can swallow the cancellation by which the deadline ends a stream
-            # A redirect would carry the question to an address that nobody named: it is a failure like any other status.
-            http_async_client=openai.DefaultAsyncHttpxClient(
-                timeout=None, follow_redirects=False, proxy=os.environ.get("OPENAI_PROXY") or None
-            ),
-            openai_proxy=None,  # it is given above; the library takes no client beside it
             max_retries=0,  # `LanguageModel` tries again: each try is counted, and none outlasts the deadline
             use_responses_api=False,  # chat completions alone, whatever the model is called
         )

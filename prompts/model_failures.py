@@ -109,9 +109,6 @@ def _of_status(error: openai.APIStatusError, place: str) -> ServiceError:
         refused = UnsupportedError(what, "Check ANAMNESIS_MODEL and OPENAI_BASE_URL.", retryable=False)
         refused.told = error.message[:200]
         return refused
-    if 300 <= status < 400:
-        elsewhere = f"The language model's server sends elsewhere, where nothing is asked (status {status})."
-        return DeniedError(elsewhere, "Give the address itself as OPENAI_BASE_URL.", retryable=False)
     if status in (401, 403):
         return DeniedError(what, "Check OPENAI_API_KEY.", retryable=False)
     if status == 404:
