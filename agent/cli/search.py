@@ -49,7 +49,8 @@ from tools.literature.strategy import FoundDocument, SearchStrategy, load_strate
 from tools.references.contract import Collected, of_article
 from tools.references.forms import form_of
 
-NOTHING = "Nothing was found."
+NOTHING, ALL_LEFT_OUT = "Nothing was found.", "All that was found was left out."
+CUT_OFF = "The search was cut off before anything was found."
 STYLES = {Severity.INFO: "dim", Severity.WARNING: "yellow", Severity.DANGER: "bold red"}
 PRINTED = "-"
 
@@ -221,7 +222,7 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
     for document in strategy.documents[:limit]:
         _show_document(document, also(strategy, document))
     if not strategy.documents:
-        out.print("[yellow]The search was cut off before anything was found.[/]" if result.failed else NOTHING)
+        out.print(ALL_LEFT_OUT if strategy.excluded else f"[yellow]{CUT_OFF}[/]" if result.failed else NOTHING)
     held = f", {strategy.source.records:,} records" if strategy.source.records else ""
     out.print(
         f"{len(strategy.documents)} documents, {len(strategy.excluded)} left out, {named(strategy.source)}{held}",
@@ -229,9 +230,11 @@ def _show(strategy: SearchStrategy, result: LiveResult, limit: int) -> None:
     )
     if strategy.ranked is not None:
         out.print(f"The first {strategy.ranked} are in order, best first; the rest as the queries listed them.")
-    elif unlisted := sum(rung.count > len(rung.ids) for rung in strategy.rungs):
+    if unlisted := sum(rung.count > len(rung.ids) for rung in strategy.rungs):
         queries = "1 query finds" if unlisted == 1 else f"{unlisted} queries find"
-        out.print(f"{queries} more than the first {strategy.enough} that are listed; --all lists them.")
+        every, first = strategy.most is not None, f"{strategy.most or strategy.enough:,}"
+        advice = "no more can be listed, so split it by dates of publication" if every else "--all lists them"
+        out.print(f"{queries} more than the first {first} that are listed; {advice}.", style="yellow" if every else "")
     if strategy.vectors is not None:
         out.print(f"by meaning: {strategy.vectors.count:,} vectors of {strategy.vectors.encoder}", markup=False)
     for reason, times in Counter(e.reason for e in strategy.excluded).most_common():

@@ -16,7 +16,7 @@ from agent.sessions import Home
 from prompts.errors import InputError
 from tools.evidence import SameWork, Status
 from tools.literature.adapt_e.contract import SearchPlan
-from tools.literature.ladder import Climb
+from tools.literature.ladder import Climb, Step
 from tools.literature.live import FETCHED, LiveResult
 from tools.literature.report import account
 from tools.literature.strategy import FoundDocument, Hit, Source, make_strategy
@@ -142,6 +142,37 @@ def test_all_that_a_query_finds_is_listed_and_only_the_first_are_put_in_order(
     assert [d["rank"] for d in strategy["documents"]] == list(range(1, FETCHED + 21))
     assert f"Only the first {strategy['ranked']} documents were put in order" in report.read_text()
     assert "the rest as the queries listed them" in shown.output
+
+
+def test_what_even_all_does_not_list_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    step = Step(
+        rung="typed", query="sepsis", count=5, ids=("1", "2"), translation="", warnings=(), seconds=0.0, next=""
+    )
+    source, hits = Source(kind="pubmed", name="x"), (Hit(stream="pubmed", rank=1),)
+    found = [FoundDocument(id="pubmed:1", rank=1, hits=hits), FoundDocument(id="pubmed:2", rank=2, hits=hits)]
+    made = make_strategy("sepsis", SearchPlan(), Climb(steps=(step,)), source, 60, documents=found)
+    strategy = made.model_copy(update={"most": 2, "ranked": 1})
+    _show(strategy, LiveResult(documents=(), strategy=strategy, notices=[], failed=False), 5)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "1 query finds more than the first 2 that are listed; no more can be listed" in shown
+
+
+def test_where_all_that_was_found_is_left_out_nothing_is_shown_and_nothing_is_a_reference(
+    built_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANAMNESIS_HOME", str(built_home))
+    record = MirrorRecord(pmid="90000007", title="Gout.", abstract="Gout.", status=Status.RETRACTED)
+    load_records(tmp_path / "mirror", [record], source="test")
+    saved, cited = tmp_path / "s.json", tmp_path / "found.ris"
+    files = ["--strategy", str(saved), "--references", str(cited)]
+    shown = CliRunner().invoke(app, ["search", "gout[tiab]", "--mirror", str(tmp_path / "mirror"), *files])
+    assert shown.exit_code == 0, shown.output
+    assert "All that was found was left out." in shown.output
+    assert "90000007, no type given" not in shown.output
+    strategy = json.loads(saved.read_text())
+    assert strategy["documents"] == []
+    assert [e["reason"] for e in strategy["excluded"]] == ["retracted"]
+    assert not cited.exists() or "90000007" not in cited.read_text()
 
 
 def test_words_that_were_held_back_are_counted_and_named_only_where_the_question_is_kept(

@@ -211,14 +211,16 @@ def make_strategy(
     source: Source,
     enough: int,
     *,
-    documents: Sequence[FoundDocument] = (),
+    documents: Sequence[FoundDocument] | None = None,
     excluded: Sequence[Excluded] = (),
     at: datetime | None = None,
 ) -> SearchStrategy:
-    """The strategy of a finished search; without ``documents`` those of the ladder, in its order."""
-    found = tuple(documents) or tuple(
-        FoundDocument(id=f"pubmed:{pmid}", rank=n, hits=hits_of(climbed, pmid)) for n, pmid in enumerate(climbed.ids, 1)
-    )
+    """The strategy of a finished search. ``documents`` are its result; None where no record was read: the ladder's."""
+    if documents is None:
+        documents = [
+            FoundDocument(id=f"pubmed:{pmid}", rank=n, hits=hits_of(climbed, pmid))
+            for n, pmid in enumerate(climbed.ids, 1)
+        ]
     return SearchStrategy(
         question_sha256=question_hash(question),
         at=at or datetime.now(UTC).replace(microsecond=0),
@@ -227,7 +229,7 @@ def make_strategy(
         held=len(plan.held),
         plan=plan.model_copy(update={"held": ()}),  # words of a person are not kept
         rungs=climbed.steps,
-        documents=found,
+        documents=tuple(documents),
         excluded=tuple(excluded),
         failure=climbed.failure,
         versions=versions(),

@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from tools.evidence import Frozen
-from tools.literature.adapt_e.entries import bound
+from tools.literature.adapt_e.entries import american, bound
 from tools.literature.privacy import BOUND_TO, TALK, TYPED, Cleared, clear, plain_syndromes, worth_asking
 from tools.literature.vocabulary import ABBREVIATIONS, BOUND, NO_TERM, Vocabulary, asks, known_words
 from tools.medicines.names import medicines_in
@@ -157,7 +157,11 @@ def _weight(words: Sequence[str], vocabulary: Vocabulary) -> float:
 
 
 def word_weight(word: str, vocabulary: Vocabulary) -> float:
-    """What a word tells: how rare it is in the collection, as far as it is a word of medicine rather than of talk."""
+    """What a word tells: how rare it is in the collection, as far as it is a word of medicine rather than of talk.
+
+    It tells as much as its commoner spelling: "hospitalised" is no rarer a thing than "hospitalized".
+    """
+    word = max((word, american(word)), key=vocabulary.collected)
     share = (_technical(word, vocabulary) - TALK) / (TECHNICAL - TALK)
     return vocabulary.weight(word.lower()) * min(1.0, max(LEAST, share))
 

@@ -175,7 +175,7 @@ def _of_class(name: str, groups: list[dict[str, Any]]) -> _Entry:
     """A class by one of its names; a name that several classes share (antibiotic) stands for itself."""
     members = [n for g in groups for generic, others in g["members"].items() for n in (generic, *others)]
     aliases = groups[0]["class"] if len(groups) == 1 else [name]
-    return _Entry("", aliases[0], tuple(unique([*aliases, *members])), False)
+    return _Entry("", aliases[0], tuple(unique([*aliases, *members])), False, tuple(aliases))
 
 
 def _singular(word: str) -> str:

@@ -176,8 +176,20 @@ def _term(term: Term, collection: Collection, warnings: list[str]) -> Node | Non
     return term
 
 
+# Filters of PubMed's side bar that are another field by another name (User Guide, "Filters"). Its filters that are
+# search strategies of their own, such as systematic reviews, are not held.
+LANGUAGES = "chinese dutch english french german italian japanese korean polish portuguese russian spanish".split()
+FILTERS = {name: (Field.LANGUAGE, name) for name in LANGUAGES}
+FILTERS["humans"] = (Field.MESH, "humans")
+TYPES = ("case reports", "clinical trial", "guideline", "meta-analysis", "randomized controlled trial", "review")
+FILTERS |= {name.replace(" ", "").replace("-", ""): (Field.TYPE, name) for name in TYPES}
+
+
 def _normal(term: Term, collection: Collection) -> Term:
     """A term with its heading's own name, and checked where only some values are held."""
+    if term.field is Field.SUBSET and (meant := FILTERS.get("".join(term.words))):
+        field, name = meant
+        return _normal(replace(term, field=field, text=name, words=tuple(words(name))), collection)
     if term.field is Field.SUBSET and " ".join(term.words) not in HELD_SUBSETS:
         held = ", ".join(sorted(HELD_SUBSETS))
         raise QueryError(f"The filter '{term.text[:40]}' is not held by this mirror", f"It holds: {held}.", term.at)

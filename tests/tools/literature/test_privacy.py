@@ -113,7 +113,9 @@ def test_a_long_code_is_a_thing_only_where_a_noun_says_so() -> None:
     assert "crt0066101" not in left("He takes the drug CRT0066101.")
 
 
-@pytest.mark.parametrize("word", ["Kymriah", "Eliquis", "PRDM9", "cabozantinib", "hydroxychloroquine", "cohesin"])
+@pytest.mark.parametrize(
+    "word", ["Kymriah", "Eliquis", "PRDM9", "cabozantinib", "hydroxychloroquine", "cohesin", "zirconium"]
+)
 def test_brands_genes_and_new_substances_are_known(word: str) -> None:
     assert word.lower() in left(f"What is known of {word} in lymphoma?")
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.search_words import starter_vocabulary
-from tools.literature.terms import MAX_TERMS, MAX_WORDS, clean_terms, extract_terms
+from tools.literature.terms import MAX_TERMS, MAX_WORDS, clean_terms, extract_terms, word_weight
 from tools.literature.vocabulary import several_words
 
 VOCABULARY = starter_vocabulary()
@@ -117,3 +117,8 @@ def test_a_list_of_key_words_longer_than_a_term_loses_none_of_them() -> None:
     words = {word for term in found for word in term.text.split()}
     assert words == {"repaglinide", "insulin", "resistance", "hypertension", "obesity", "diabetes"}
     assert all(len(term.text.split()) <= 4 for term in found)
+
+
+def test_a_rare_spelling_tells_no_more_than_the_common_one() -> None:
+    for rare, common in (("hospitalised", "hospitalized"), ("catheterisation", "catheterization")):
+        assert word_weight(rare, VOCABULARY) == word_weight(common, VOCABULARY)

@@ -52,6 +52,7 @@ def test_prose_in_a_query_is_seen(text: str) -> None:
     [
         ("10674604 11435337, 10674604", "10674604[uid] OR 11435337[uid]"),
         ("PMID: 42", "42[uid]"),
+        ("PMID: 10674604, 11435337 11435338", "10674604[uid] OR 11435337[uid] OR 11435338[uid]"),
         ("doi:10.1000/Xyz.12", '"10.1000/Xyz.12"[aid]'),
         ("https://doi.org/10.1000/xyz.", '"10.1000/xyz"[aid]'),
         ("NCT00000042", '"NCT00000042"'),
@@ -61,6 +62,7 @@ def test_identifiers_are_searched_as_such(said: str, query: str) -> None:
     plan = typed(said)
     assert plan is not None
     assert [e.query for e in plan.expressions] == [query]
+    assert not has_prose(said, published())
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,7 @@ def test_identifiers_are_searched_as_such(said: str, query: str) -> None:
         "MS and optic neuritis",
         "gout 1998-2001",
         "2019",
+        "Does a blood test/exp. of 5.ab. at https://example.org/de/exp help?",
         "给痛风患者用秋水仙碱",
         "",
     ],
@@ -90,6 +93,10 @@ def test_a_question_in_words_is_planned(text: str) -> None:
         ('asthma[tiab] AND "unclosed', "quotation mark"),
         ("asthma[zzz]", r"no field \[zzz\]"),
         ("asthma AND", "character"),
+        ("#1 AND #2", "earlier search"),
+        ("exp Asthma/ and budesonide.mp.", "Ovid"),
+        ("'asthma'/exp AND budesonide:ti,ab", "Embase"),
+        ("hip adj3 pain", "Ovid"),
     ],
 )
 def test_a_broken_query_is_refused_and_not_mended(query: str, said: str) -> None:

@@ -64,6 +64,22 @@ def test_an_exact_request_is_never_widened_but_words_without_quotes_are(mirror: 
     assert mirror.find(phrase, 5).ids == mirror.find("trial aspirin", 5).ids
 
 
+@pytest.mark.parametrize(
+    ("filtered", "tagged"),
+    [
+        ("english[Filter]", "english[la]"),
+        ("review[sb]", "review[pt]"),
+        ("randomizedcontrolledtrial[Filter]", "randomized controlled trial[pt]"),
+        ("humans[Filter]", "humans[mh]"),
+    ],
+)
+def test_a_filter_that_is_a_field_by_another_name_is_searched_as_that(
+    filtered: str, tagged: str, mirror_with_descriptors: Mirror
+) -> None:
+    found, meant = (mirror_with_descriptors.find(q, 500) for q in (filtered, tagged))
+    assert (found.ids, found.translation.lower()) == (meant.ids, meant.translation.lower())
+
+
 def test_without_descriptors_a_heading_stands_alone_and_says_so(
     mirror: Mirror, mirror_with_descriptors: Mirror
 ) -> None:
@@ -73,7 +89,9 @@ def test_without_descriptors_a_heading_stands_alone_and_says_so(
     assert set(exploded.ids) == set(alone.ids) | set(mirror.find("stroke[mh:noexp]", 500).ids) > set(alone.ids)
 
 
-@pytest.mark.parametrize("query", ["the of", "the NOT asthma", "loprovpmc[sb]", "asthma/dt[mh]", "one[pmid]"])
+@pytest.mark.parametrize(
+    "query", ["the of", "the NOT asthma", "loprovpmc[sb]", "systematic[sb]", "asthma/dt[mh]", "one[pmid]"]
+)
 def test_what_cannot_be_answered_rightly_is_refused(query: str, mirror: Mirror) -> None:
     with pytest.raises(QueryError):
         mirror.find(query, 5)

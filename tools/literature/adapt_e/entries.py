@@ -11,15 +11,23 @@ from tools.contract import unique
 from tools.literature.adapt_e.contract import Group
 from tools.yaml_files import read_yaml
 
-# British -> American, on whole words; each is tried in both directions.
+# British -> American, on whole words; each is tried in both directions. Words that end in -ise everywhere stay.
+_ALWAYS = (
+    "advert|adv|ar|circumc|compr|comprom|conc|dem|desp|dev|enterpr|exc|exerc|expert|franch|improv|inc|inex|otherw|prec|"
+    "prem|prom|rev|r|superv|surm|surpr|telev|treat|w"
+)
+_ISE = rf"\b(?!(?:{_ALWAYS})is)([a-z-]*[^\Waeou])is(?=ed?\b|ing\b|ations?\b)"
 PAIRS = (
-    (r"aemi", "emi"), (r"\bhaem", "hem"), (r"tumour", "tumor"), (r"\boesoph", "esoph"), (r"oedema", "edema"),
+    (r"aemi", "emi"), (r"\bhaem", "hem"), (r"tumour", "tumor"), (r"gastro-?oesoph", "gastroesoph"),
+    (r"\boesoph", "esoph"), (r"(?<!angi)oedema", "edema"),
     (r"\boestr", "estr"), (r"diarrhoea", "diarrhea"), (r"\bfoet", "fet"), (r"\bpaed", "ped"),
     (r"orthopaed", "orthoped"),
-    (r"\banaes", "anes"), (r"\bleuk?aemia", "leukemia"), (r"pnoea", "pnea"), (r"rrhoea", "rrhea"), (r"caecum", "cecum"),
+    (r"\banaes", "anes"), (r"paraesth", "paresth"), (r"\bleuk?aemia", "leukemia"), (r"\bleuco", "leuko"),
+    (r"pnoea", "pnea"), (r"rrhoe(?=a|ic)", "rrhe"),
+    (r"caecum", "cecum"), (r"caesar", "cesar"),
     (r"coeliac", "celiac"), (r"\bgynaec", "gynec"), (r"\bsulph", "sulf"), (r"behaviour", "behavior"),
-    (r"colour", "color"),
-    (r"fibre", "fiber"), (r"isation\b", "ization"), (r"ageing", "aging"),
+    (r"colour", "color"), (r"programme(?=s?\b)", "program"), (r"\bcentre(?=s?\b)", "center"),
+    (r"fibre", "fiber"), (_ISE, r"\1iz"), (r"ageing", "aging"), (r"appendicectom", "appendectom"),
     (r"signalling", "signaling"), (r"modelling", "modeling"), (r"neurone\b", "neuron"), (r"aetiolog", "etiolog"),
     (r"ischaem", "ischem"), (r"\bfaec", "fec"), (r"labour", "labor"), (r"paralys(?=e)", "paralyz"),
 )  # fmt: skip
@@ -27,16 +35,27 @@ _BRITISH = tuple((re.compile(british, re.IGNORECASE), american) for british, ame
 _AMERICAN = tuple(
     (re.compile(_american, re.IGNORECASE), _plain)
     for _american, _plain in (
-        (r"(?<=n)emia", "aemia"), (r"(?<=k)emia", "aemia"), (r"(?<=c)emia", "aemia"), (r"(?<=x)emia", "aemia"),
-        (r"\bhem(?=at|o)", "haem"), (r"tumor\b", "tumour"), (r"tumors\b", "tumours"), (r"\besoph", "oesoph"),
-        (r"\bedema", "oedema"), (r"\bestro", "oestro"), (r"diarrhea", "diarrhoea"), (r"\bfet(?=us|al)", "foet"),
-        (r"\bpediatr", "paediatr"), (r"\banesth", "anaesth"), (r"pnea\b", "pnoea"), (r"\bceliac", "coeliac"),
-        (r"ization\b", "isation"), (r"\baging", "ageing"), (r"signaling", "signalling"), (r"ischemi", "ischaemi"),
-        (r"behavior", "behaviour"), (r"\betiolog", "aetiolog"), (r"fiber", "fibre"),
+        (r"(?<=[a-z])(?<!acad)(?<!a)emia(?=s?\b)", "aemia"), (r"ischemi", "ischaemi"),
+        (r"(?<=glyc)emic\b", "aemic"), (r"(?<=leuk)emic\b", "aemic"), (r"(?<=\ban)emic\b", "aemic"),
+        (r"(?<=ur)emic\b", "aemic"), (r"(?<=vol)emic\b", "aemic"), (r"(?<=lipid)emic\b", "aemic"),
+        (r"\bhem(?=ang|at|o)", "haem"), (r"tumor\b", "tumour"), (r"tumors\b", "tumours"),
+        (r"gastroesoph", "gastro-oesoph"), (r"\besoph", "oesoph"),
+        (r"(?<!o)edema", "oedema"), (r"\bestro", "oestro"), (r"rrhe(?=a|ic)", "rrhoe"), (r"\bfet(?=us|al)", "foet"),
+        (r"\bpediatr", "paediatr"), (r"orthoped", "orthopaed"), (r"\banesth", "anaesth"), (r"paresth", "paraesth"),
+        (r"pnea\b", "pnoea"), (r"\bceliac", "coeliac"), (r"\bcecum", "caecum"), (r"\bcesar", "caesar"),
+        (r"\bgynec", "gynaec"), (r"\bsulf", "sulph"), (r"\bleuko(?=c|p)", "leuco"), (r"\bfec(?=al|es)", "faec"),
+        (r"\b(?!s|pr|caps)([a-z-]*[^\Waeou])iz(?=ed?\b|ing\b|ations?\b)", r"\1is"), (r"\baging", "ageing"),
+        (r"signaling", "signalling"), (r"behavior", "behaviour"), (r"\betiolog", "aetiolog"), (r"fiber", "fibre"),
+        (r"\bprogram(?=s?\b)", "programme"), (r"\bcenter(?=s?\b)", "centre"), (r"\bcolor\b", "colour"),
+        (r"\blabor\b", "labour"), (r"appendectom", "appendicectom"),
     )
 )  # fmt: skip
+GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa"}  # ours: those that names of medicine have
+_GREEK = re.compile("|".join(GREEK))
+_SPELT = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(GREEK.values())})(?![^\W\d_])", re.IGNORECASE)
+_LETTERS = {name: letter for letter, name in GREEK.items()}
 UNCHANGED = re.compile(
-    r"(?:ss|us|is|as|os|itis|osis|sis|ics|[a-z]{3}ed|[a-z]{3}ing|ly|children|people|men|mice|species|series|diabetes|"
+    r"(?:ss|us|is|as|os|itis|osis|sis|(?<!biot)(?<!uret)(?<!alges)(?<!sthet)(?<!chot)(?<!emet)(?<!pyret)ics|[a-z]{3}ed|[a-z]{3}ing|ly|children|people|men|mice|species|series|diabetes|"
     r"herpes|rabies|scabies)$"
 )
 CODE = re.compile(r"^([a-z]{1,8})-?(\d{1,4}[a-z]?)$", re.IGNORECASE)
@@ -51,6 +70,8 @@ def spellings(phrase: str) -> list[str]:
     forms = [phrase]
     for form in (american(phrase), british(phrase)):
         forms += [form, _with_last(form, other_number(form.split()[-1]))] if form.split() else []
+    forms.insert(1, _GREEK.sub(lambda m: GREEK[m[0]], phrase))
+    forms += [_SPELT.sub(lambda m: _LETTERS[m[0].lower()], phrase)]
     forms += [re.sub(r"\s*-\s*", " ", phrase)] if "-" in phrase else []
     if code := CODE.match(phrase):
         forms += [f"{code[1]}{code[2]}", f"{code[1]}-{code[2]}"]
@@ -132,7 +153,12 @@ def in_medical_words(text: str) -> str:
     holds as a term or another name of one stays as it is.
     """
     _, replaced, pattern = _table()
-    return pattern.sub(lambda m: replaced.get(m[0].lower().replace("’", "'"), m[0]), text)
+
+    def said(found: re.Match[str]) -> str:
+        words = found[0].lower().replace("’", "'")
+        return replaced.get(words) or replaced.get(words.removesuffix("s")) or found[0]
+
+    return pattern.sub(said, text)
 
 
 def wordings(text: str) -> list[tuple[int, int]]:
@@ -149,12 +175,13 @@ def bound(text: str) -> str:
 def _names() -> re.Pattern[str]:
     entries, _, _ = _table()
     names = {
-        name.lower()
+        name.lower().removesuffix("s")
         for e in entries.values()
         for name in (e.term, *e.also)
         if re.fullmatch(r"[\w-]+(?: [\w-]+)+", name)
     }
-    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, names), key=lambda n: (-len(n), n)))})\b", re.IGNORECASE)
+    longest = sorted(map(re.escape, names), key=lambda n: (-len(n), n))
+    return re.compile(rf"\b(?:{'|'.join(longest)})s?\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
@@ -184,7 +211,7 @@ def _table() -> tuple[dict[str, Entry], dict[str, str], re.Pattern[str]]:
     return (
         entries,
         {k: v for k, v in lay.items() if k not in names},
-        re.compile(rf"\b(?:{wording})(?!\w)", re.IGNORECASE),
+        re.compile(rf"\b(?:{wording})s?(?!\w)", re.IGNORECASE),
     )
 
 

@@ -21,7 +21,8 @@ from tools.literature.adapt_e.contract import (
     RungName,
     Rungs,
 )
-from tools.literature.adapt_e.entries import spellings
+from tools.literature.adapt_e.entries import american, british, other_number, spellings
+from tools.literature.vocabulary import known_words
 
 Weight = Callable[[str], float]
 
@@ -149,12 +150,21 @@ def checked(rung: Expression) -> tuple[Expression | None, Rejected | None]:
 def _rungs(terms: list[PlannedTerm], dates: DateRange | None, rungs: Rungs, weight: Weight) -> Iterable[Expression]:
     if not terms:
         return
-    strict = list(takewhile(lambda t: t.weight >= TELLING * terms[0].weight, terms))[:STRICT_TERMS]
+    telling = list(takewhile(lambda t: t.weight >= TELLING * terms[0].weight, terms))[:STRICT_TERMS]
+    # a subject of everyday words (gout, a frozen shoulder) tells little by them, and is what a short question is about
+    short = len(terms) <= STRICT_TERMS
+    strict = [*telling[:1], *(t for t in terms[len(telling) :] if short and _subject(t)), *telling[1:]]
     names = _named(strict)
     yield _expression(RungName.STRICT, [any_form(t) for t in strict], dates, f"all of {names}, in title or abstract")
     abstracted = list(_of_pico(terms, dates)) if rungs == "pico" else []
     yield from abstracted or _of_terms(strict, dates)
-    yield from _relaxed(strict, terms, dates, weight)
+    yield from _relaxed(telling, terms, dates, weight)
+
+
+def _subject(term: PlannedTerm) -> bool:
+    """Whether a term is a name that is known, by its heading or other names, of what is treated or given."""
+    named = bool(term.mesh or term.synonyms)
+    return named and term.group in (Group.PROBLEM, Group.INTERVENTION, Group.COMPARISON)
 
 
 def _of_terms(strict: list[PlannedTerm], dates: DateRange | None) -> Iterable[Expression]:
@@ -241,8 +251,13 @@ def any_form(term: PlannedTerm) -> str:
 
 
 def forms_of(name: str) -> list[str]:
-    """Its spellings; a brand has one."""
-    return [name] if BRAND.fullmatch(name) else spellings(name)
+    """Its spellings, without a plural that no published prose has of a word that it has; a brand has one."""
+    last, known = name.lower().split()[-1:], known_words()
+    if BRAND.fullmatch(name) and not known.frequency(*last):
+        return [name]
+    made = {other_number(spell(w)) for w in last for spell in (american, british)} - set(last)
+    unknown = {w for w in made if known.frequency(*last) and not known.frequency(american(w))}
+    return [f for f in spellings(name) if f.lower().split()[-1] not in unknown]
 
 
 def in_words(term: PlannedTerm) -> str:
@@ -256,7 +271,7 @@ def in_words(term: PlannedTerm) -> str:
 
 
 def _word(word: str) -> str:
-    forms = [f'"{w}"' for w in spellings(word)[:4]]
+    forms = [f'"{w}"' for w in forms_of(word)[:4]]
     return forms[0] if len(forms) == 1 else f"({' OR '.join(forms)})"
 
 

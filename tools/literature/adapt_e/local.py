@@ -208,7 +208,8 @@ class QueryPlannerLocal:
         text = "，".join(clause for clause in CLAUSE.split(text) if not DENIED.match(clause))
         names = list(chinese_searched(text).values()) if HAN.search(text) else []
         if HAN.search(text) and self._other_names is not None:
-            names += [n[0] for written, n in self._other_names(text).items() if HAN.search(written) and n]
+            called = [n[0] for written, n in self._other_names(text).items() if HAN.search(written) and n]
+            names += [name for name in called if " or " not in name]  # which names a kind of thing, and nothing
         return [Candidate(text=t.text, weight=1.0) for t in clean_terms(names, self._vocabulary, case=False)]
 
     def _named(self, terms: Sequence[str], cleared: Cleared, *, case: bool) -> list[Candidate]:
@@ -247,15 +248,16 @@ class QueryPlannerLocal:
         return list(planned.values())[:MAX_TERMS]
 
     def _term(self, item: Candidate, text: str) -> PlannedTerm:
-        entry = entry_of(item.text)
-        known = [*item.also, *(entry.also if entry else ())]
-        synonyms = [*known, *self._written_out(item.text), *self._called(item.text)]
+        own, long = entry_of(item.text), self._written_out(item.text)
+        entry = own or next(filter(None, map(entry_of, long)), None)
+        synonyms = [*item.also, *long, *(entry.also if entry else self._called(item.text))]
         drug = next(
             (m for m in medicines_in(item.text) if not m.everyday and m.written.lower() == item.text.lower()), None
         )
         if drug is not None:
-            synonyms += [n for n in (drug.generic, *drug.names) if n and n not in drug.classes]
-        name = entry.term if entry else item.text
+            member = [n for n in (drug.generic, *drug.names) if n not in drug.classes]
+            synonyms += member if drug.generic else drug.classes  # a member of a class is not the class
+        name = own.term if own else item.text
         listed = entry.group if entry else Group.INTERVENTION if drug else None
         others = [s for s in unique(synonyms) if s.lower() != name.lower() and len(s.split()) <= MAX_WORDS]
         return PlannedTerm(
@@ -276,9 +278,11 @@ class QueryPlannerLocal:
         """Other names of the very thing that the phrase names, by the knowledge graph."""
         if self._other_names is None:
             return []
-        found = self._other_names(phrase)
-        names = next((others for written, others in found.items() if written.lower() == phrase.lower()), ())
-        return [t.text for t in clean_terms(names[:2], self._vocabulary, case=True) if len(t.text) > 3]
+        called = self._other_names(phrase)
+        names = next((others for written, others in called.items() if written.lower() == phrase.lower()), ())
+        whole = {name.lower() for name in names}  # a piece of a name (loss, of loss of feeling) is another thing
+        found = clean_terms(names[:2], self._vocabulary, case=True)
+        return [t.text for t in found if len(t.text) > 3 and t.text.lower() in whole]
 
 
 def _words(text: str) -> frozenset[str]:

@@ -16,13 +16,18 @@ from tools.mirror.parser import NOT_HELD, parse
 from tools.text.tokens import STOP, WORD
 
 TAG = re.compile(r"(?<=[\w\"*)\]])\s?\[\s*([A-Za-z][^\][]{0,40}?)\s*\]")
-OPERATOR = re.compile(r"(?:[\w\"*)\]]|^)\s+(?:AND|OR|NOT)(?:\s+[\w\"(]|\s*$)|\(\s*$")
+OPERATOR = re.compile(r"(?:[\w\"*)\]]|^)\s+(?:AND|OR|NOT)(?:\s+[\w\"(#]|\s*$)|\(\s*$")
 STAR = re.compile(r"(?<!\S)[\"(]*[A-Za-z][\w-]{2,}\*")
 _PMID = r"(?:PMIDs?:?\s*)?\d{5,8}"
 PMIDS = re.compile(rf"(?:{_PMID}|PMIDs?:?\s*\d{{1,8}})(?:[\s,;]+{_PMID})*\.?", re.IGNORECASE)
 DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:?\s*)?(10\.\d{4,9}/[^\s\"]+)", re.IGNORECASE)
 TRIAL = re.compile(r"(?:NCT\d{8}|ISRCTN\d{6,8}|EudraCT\s?\d{4}-\d{6}-\d{2}|CRD\d{8,})", re.IGNORECASE)
 BARE = re.compile(r"[\d\s,;.]+")  # numbers that do not say what they are: they may be a patient's
+OTHERS = re.compile(  # ours: what only the languages of Ovid and Embase have
+    r"\bexp [a-z][a-z ,-]+/(?!\w)|'/(?:exp|de|mj)\b|\w:(?:ti|ab)(?:,(?:ti|ab|kw))*(?!\w)|"
+    r"[a-z]{3,}\.(?:mp|tw|ti|ab|kw|sh|hw)\.|\b(?:adj|near/|next/)\d+\b",
+    re.IGNORECASE,
+)
 SIGNS = re.compile(r"\[[^\]]*\]|\b(?:AND|OR|NOT)\b|[\"()*]")
 BETWEEN = re.compile(r"\"[^\"]*\"|\b(?:AND|OR|NOT)\b|[()]")  # what stands between runs of words
 TAGGED = re.compile(r"\[\s*([^\]]*?)\s*\]")
@@ -32,6 +37,7 @@ PERSONS = re.compile(
 LONG = 3  # ours: words in a row, outside quotes, from which they may be prose
 OF_SOMEBODY = frozenset(("mr", "mrs", "ms", "miss", "dr", "pt", "patient"))  # ours: no word of a query
 YEAR = re.compile(r"(?:19|20)\d\d")
+IN_PUBMEDS = 'Write it in PubMed\'s: "asthma"[mh], budesonide[tiab], "hip pain"[tiab:~2].'
 FIELDS = "Fields are PubMed's: [tiab], [ti], [tw], [mh], [majr], [pt], [au], [ta], [la], [dp], [uid] and others."
 
 
@@ -62,8 +68,11 @@ def sent_as_typed(text: str, vocabulary: Vocabulary) -> SearchPlan | None:
 def has_prose(text: str, vocabulary: Vocabulary) -> bool:
     """Whether words of a typed search may be a person's, and no term: "gout AND urate for Mr ... in bed 9".
 
-    They stand in a row of three or more, or with a word that no query has; those of a field of persons are asked for.
+    They stand in a row of three or more, or with a word that no query has; those of a field of persons are asked for,
+    and so are identifiers.
     """
+    if _identifiers(text.strip()):
+        return False
     runs: list[str] = []
     for part in BETWEEN.split(text):
         pieces = TAGGED.split(part)  # words, their field, words ...
@@ -88,6 +97,8 @@ def _identifiers(text: str) -> str:
 
 def _expression(text: str) -> str:
     """The text where it is an expression, checked; "" for another."""
+    if not TAG.search(text) and OTHERS.search(text):
+        raise InputError("The search is in Ovid's or Embase's language, which PubMed does not read.", IN_PUBMEDS)
     if not TAG.search(text) and (text.endswith("?") or not (OPERATOR.search(text) or STAR.search(text))):
         return ""
     query = " ".join(text.split())

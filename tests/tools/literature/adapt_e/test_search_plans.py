@@ -33,6 +33,7 @@ def plan(text: str, *, case: bool = False, terms: Sequence[str] = ()) -> SearchP
 QUESTIONS = [
     ("Does colchicine prevent recurrence of acute pericarditis?", {"colchicine", "pericarditis"}, Intent.PREVENTION),
     ("Are statins effective after a heart attack?", {"statins", "myocardial infarction"}, Intent.TREATMENT),
+    ("Does dexamethasone reduce mortality in croup?", {"dexamethasone", "croup"}, Intent.TREATMENT),
     ("What are the side effects of amiodarone?", {"amiodarone"}, Intent.HARM),
     ("How accurate is D-dimer to diagnose a clot in the lung?", {"d-dimer", "pulmonary embolism"}, Intent.DIAGNOSIS),
     ("What is the survival of patients with glioblastoma?", {"glioblastoma"}, Intent.PROGNOSIS),
@@ -89,6 +90,11 @@ def test_a_slip_of_the_pen_is_mended_and_told() -> None:
         ("croup dexamethasone before 2005", None, date(2004, 12, 31)),
         ("croup dexamethasone 1998-2001", date(1998, 1, 1), date(2001, 12, 31)),
         ("croup, children, 1998", date(1998, 1, 1), date(1998, 12, 31)),
+        ("croup, published between January 2019 and Feb 2021", date(2019, 1, 1), date(2021, 2, 28)),
+        ("studies of croup since September 2020", date(2020, 9, 1), None),
+        ("studies of croup after Dec 2020", date(2021, 1, 1), None),
+        ("papers on croup before March 2000", None, date(2000, 2, 29)),
+        ("articles published in May 2020", date(2020, 5, 1), date(2020, 5, 31)),
     ],
 )
 def test_dates_of_publication_limit_every_rung(text: str, since: date | None, until: date | None) -> None:
@@ -121,6 +127,8 @@ def test_other_dates_limit_nothing(text: str, case: bool) -> None:
         ("omeprazole in children excluding case reports", "NOT case reports[pt]"),
         ("systematic reviews of omeprazole in children", '"meta-analyses"[tiab])'),
         ("randomised controlled trials of omeprazole in children", "randomly[tiab])"),
+        ("omeprazole in children, reviews only, not in animals", "AND review[pt]"),
+        ("Does omeprazole help in children? Randomised trials since 2015, English only, humans.", "randomly[tiab])"),
     ],
 )
 def test_limits_in_words_end_every_query_and_are_no_terms(text: str, end: str) -> None:
@@ -132,7 +140,14 @@ def test_limits_in_words_end_every_query_and_are_no_terms(text: str, end: str) -
     assert made.rejected == ()
 
 
-@pytest.mark.parametrize("text", ["Do randomised trials support omeprazole in children?", "omeprazole in human milk"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do randomised trials support omeprazole in children?",
+        "omeprazole in human milk",
+        "A meta-analysis found omeprazole safe. Is it so in children?",
+    ],
+)
 def test_a_question_names_a_kind_of_study_without_limiting_to_it(text: str) -> None:
     assert plan(text).limits == ()
 
@@ -142,6 +157,60 @@ def test_a_medicine_is_a_term_of_its_own_and_a_class_no_other_name_of_it() -> No
     assert "omeprazole" in terms
     assert "Losec" in terms["omeprazole"]
     assert not {"proton pump inhibitor", "acid-suppressing medicine"} & set(terms["omeprazole"])
+
+
+def test_words_of_references_are_no_subject() -> None:
+    for text in ("Gout and colchicine, published 2015. PMID: 90001127", "colchicine in gout. doi: 10.1000/x.1"):
+        assert not {"pmid", "doi", "published"} & {t.text.lower() for t in plan(text).terms}
+
+
+def test_a_member_of_a_class_is_no_other_name_of_it() -> None:
+    terms = {t.text: t.synonyms for t in plan("Are DPP-4 inhibitors or antibiotics safe with statins?").terms}
+    assert not {"amoxicillin", "atorvastatin", "sitagliptin"} & {s for names in terms.values() for s in names}
+    assert "HMG-CoA reductase inhibitor" in terms["statins"]
+
+
+@pytest.mark.parametrize(
+    ("text", "mesh"),
+    [
+        ("Is catheter ablation better than amiodarone for AF?", {"Atrial Fibrillation", "Catheter Ablation"}),
+        ("Do stockings help after a DVT?", {"Venous Thrombosis"}),
+        ("Is fall prevention useful in a nursing home?", {"Nursing Homes", "Accidental Falls"}),
+        ("Does sertraline or an SSRI help premature babies?", {"Infant, Premature"}),
+        ("Do statins harm people with non-alcoholic fatty liver disease?", {"Non-alcoholic Fatty Liver Disease"}),
+    ],
+)
+def test_a_short_form_and_an_everyday_name_have_the_heading_of_what_they_mean(text: str, mesh: set[str]) -> None:
+    assert mesh <= {t.mesh for t in plan(text).terms}
+
+
+def test_a_piece_of_another_name_is_none() -> None:
+    def called(text: str) -> dict[str, tuple[str, ...]]:
+        return {"numb": ("numbness or loss of feeling", "loss of feeling")} if "numb" in text else {}
+
+    planner = QueryPlannerLocal(starter_vocabulary(), today=TODAY, other_names=called)
+    made = asyncio.run(planner.plan("splint, numb, wrist", case=False))
+    assert "loss" not in {s for t in made.terms for s in t.synonyms}
+
+
+def test_what_is_done_is_no_term_and_a_medicine_of_everyday_words_is_asked_for() -> None:
+    made = plan("Can pre-eclampsia be prevented with vitamin D?")
+    assert "prevented" not in {t.text for t in made.terms}
+    assert '"vitamin D"[tiab]' in made.expressions[0].query
+    assert {t.text for t in plan("Does hyperbaric oxygen heal diabetic foot ulcers?").terms} == {
+        "hyperbaric oxygen",
+        "diabetic foot",
+    }
+
+
+def test_a_chinese_question_gives_no_term_of_a_kind_of_things() -> None:
+    def called(text: str) -> dict[str, tuple[str, ...]]:
+        return {"双胍": ("insulin or glucose-lowering medicine",)}
+
+    planner = QueryPlannerLocal(starter_vocabulary(), today=TODAY, other_names=called)
+    made = asyncio.run(planner.plan("二甲双胍能降低流产率吗？", case=False))
+    assert "miscarriage" in {t.text for t in made.terms}
+    assert not any(" or " in t.text for t in made.terms)
 
 
 def test_a_text_without_terms_gives_no_expression() -> None:

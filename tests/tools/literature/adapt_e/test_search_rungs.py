@@ -13,7 +13,7 @@ from tools.literature.adapt_e.contract import (
     RungName,
 )
 from tools.literature.adapt_e.entries import in_medical_words, spellings
-from tools.literature.adapt_e.expressions import checked, expressions, lint, mended
+from tools.literature.adapt_e.expressions import checked, expressions, forms_of, lint, mended
 
 
 def test_the_rungs_ask_for_less_and_less_and_say_why() -> None:
@@ -41,6 +41,20 @@ def test_a_rare_term_and_its_rarest_word_are_asked_for_before_pairs_of_common_on
     assert best.startswith(f"({gene} AND {variant}) AND ({others}")
     assert word.startswith(f"{gene} AND ({variant} OR {others}")
     assert alone == gene
+
+
+def test_a_short_question_is_asked_with_its_subject_and_the_comparison_is_dropped_before_it() -> None:
+    terms = [
+        PlannedTerm(text="tenotomy", weight=7.0, group=Group.INTERVENTION),
+        PlannedTerm(text="physiotherapy", weight=6.0, group=Group.COMPARISON),
+        PlannedTerm(text="wry neck", weight=0.5, group=Group.PROBLEM, mesh="Torticollis"),
+    ]
+    strict, without, *_ = (r.query for r in expressions(terms, None)[0])
+    assert all(word in strict for word in ("tenotomy", "physiotherapy", "wry neck"))
+    assert "wry neck" in without
+    assert "physiotherapy" not in without
+    many = [*terms[:2], *(PlannedTerm(text=t, weight=5.0) for t in ("torsion", "botulinum")), *terms[2:]]
+    assert "wry neck" not in expressions(many, None)[0][0].query
 
 
 def test_the_abstraction_by_pico_asks_for_groups_and_leaves_the_outcome_out_first() -> None:
@@ -71,7 +85,36 @@ def test_forms_of_a_word() -> None:
     assert "metastases" in " ".join(spellings("lung metastasis"))
     assert "lb100" in spellings("LB-100")
     assert in_medical_words("a clot on the lung") == "a pulmonary embolism"
+    assert in_medical_words("water infections and tooth decay") == "urinary tract infection and tooth decay"
     assert in_medical_words("systemic lupus erythematosus") == "systemic lupus erythematosus"
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [
+        ("hospitalised", ["hospitalised", "hospitalized"]),
+        ("optimizing", ["optimizing", "optimising"]),
+        ("exercise", ["exercise", "exercises"]),
+        ("advised", ["advised"]),
+        ("acute", ["acute"]),
+        ("metformin", ["metformin"]),
+        ("bacteremia", ["bacteremia", "bacteraemia"]),
+        ("hyperkalaemia", ["hyperkalaemia", "hyperkalemia"]),
+        ("lymphedema", ["lymphedema", "lymphoedema"]),
+        ("angioedema", ["angioedema"]),
+        ("antibiotics", ["antibiotics", "antibiotic"]),
+        ("training programmes", ["training programmes", "training programs"]),
+        ("TNF-α", ["TNF-α", "tnf-alpha"]),
+        ("interferon beta", ["interferon beta", "interferon β"]),
+    ],
+)
+def test_spellings_are_those_of_both_sides_of_the_ocean_and_no_plural_that_nobody_prints(
+    word: str, forms: list[str]
+) -> None:
+    made = forms_of(word)
+    assert made[0] == word
+    assert set(forms) <= set(made)
+    assert not {"exercize", "advized", "acutes", "metformins", "angiedema"} & set(made)
 
 
 @pytest.mark.parametrize(
