@@ -64,13 +64,13 @@ def patient_of(told: str) -> Patient | None:
     """What a case, or a message about a patient, tells; None where it tells nothing of these."""
     stated = " ".join(s for span in sentences(told) if not (s := span.of(told)).rstrip().endswith(("?", "？")))
     person, held = read_person(stated), constraints_in(told)
-    named = {why: tuple(unique(c.named for c in held if c.why == why)) for why in ("allergy", "current")}
+    named = [tuple(unique(c.named for c in held if (c.why == "allergy") is allergy)) for allergy in (True, False)]
     found = Patient(
         age=person.age,
         sex=person.sex,
         pregnant=_pregnant(stated),
-        allergies=named["allergy"],
-        medicines=named["current"],
+        allergies=named[0],
+        medicines=named[1],
     )
     return found if found != Patient() else None
 
