@@ -81,7 +81,9 @@ _RELATIVE = re.compile(
     r"colleague|(?:flat|house|room|work)?mate)\b",
     re.IGNORECASE,
 )
-_PARTS = re.compile(r"[;；]|(?<!nothing )\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had |allerg))|但", re.IGNORECASE)
+_PARTS = re.compile(
+    r"[;；]|(?<!nothing )\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had |allerg))|但", re.IGNORECASE
+)
 _PEN = re.compile(r"\bpen(?=[ -]?(?:allerg|anaphyl))", re.IGNORECASE)  # "pen allergic"
 _AGAINST = re.compile(
     r"\b(?:avoid\w*|contra-?indicat\w*|withh[eo]ld|should not|must not|unsafe|inappropriate|harm\w*|caus\w*|"
@@ -127,7 +129,8 @@ class Constraint(NamedTuple):
     """A medicine or class that the case bars.
 
     Attributes:
-        why: ``allergy``, ``current``, or ``given`` for a dose that was taken lately. named: as the case names it. names: all names under which it is barred.
+        why: ``allergy``, ``current``, or ``given`` for a dose that was taken lately.
+        named: as the case names it. names: all names under which it is barred.
     """
 
     why: str

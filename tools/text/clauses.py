@@ -387,7 +387,10 @@ _GREETING = re.compile(
     r"(?:\W+\w+){0,6}\W*$",
     re.IGNORECASE,
 )  # ours: an opening sentence that tells of nobody
-_TELLER = re.compile(r"\bI(?:'m|’m|'ve|’ve| (?:(?:just|only|also|now|still) )?(?:am|have|had|feel|get))\b(?! (?:writing|asking|calling|worried|here)\b)")
+_TELLER = re.compile(
+    r"\bI(?:'m|’m|'ve|’ve| (?:(?:just|only|also|now|still) )?(?:am|have|had|feel|get))\b"
+    r"(?! (?:writing|asking|calling|worried|here)\b)"
+)
 _JOINED = re.compile(r"\W*(?:,|&|and|or)\W*", re.IGNORECASE)
 _PLACED = re.compile(
     r"(?:\w+ )?\w+ (?:of|in|over|around|on) (?:the|my|his|her|their|one|both|left|right)\b", re.IGNORECASE

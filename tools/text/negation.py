@@ -130,7 +130,9 @@ MOTHERS = re.compile(
 )
 REPORTS = re.compile(
     rf"{RELATIVE}(?:'s)? (?:\w+ )?(?:says?|said|tells?|told|notice[sd]?|thinks?|thought|reports?|reported|saw|"
-    r"sees|found|brought|heard|called|worries|worried|drove|(?:took|takes)(?= (?:me|him|her|us|them|it|the|my|his|a)\b))\b|(?:妈妈|母亲|家人|家属|爸爸|父亲)(?:说|诉|发现|代诉|觉得)",
+    r"sees|found|brought|heard|called|worries|worried|drove|"
+    r"(?:took|takes)(?= (?:me|him|her|us|them|it|the|my|his|a)\b))\b|"
+    r"(?:妈妈|母亲|家人|家属|爸爸|父亲)(?:说|诉|发现|代诉|觉得)",
     re.IGNORECASE,
 )
 # ours: what is told of oneself and of another together is told of oneself
