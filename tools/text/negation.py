@@ -100,7 +100,7 @@ UNCERTAIN = re.compile(
 )
 RELATIVE = (
     r"(?:brothers?|sisters?|siblings?|mother|mum|mom|father|dad|parents?|grand(?:mother|father|ma|pa|parents?)|uncles?|"
-    r"aunts?|aunty|cousins?|sons?|daughters?|husband|wife|partner|boyfriend|girlfriend|child|children|kids?|boys?|girls?|"
+    r"aunts?|aunty|cousins?|nephews?|nieces?|sons?|daughters?|husband|wife|partner|boyfriend|girlfriend|child|children|kids?|boys?|girls?|"
     r"baby|twins?|toddler|relatives?|family|(?:house|flat|room|class|team|work)mates?|colleagues?|co-?workers?|friends?|"
     r"neighbou?rs?|pupils|residents)"
 )
