@@ -252,6 +252,7 @@ def _denied(sentence: str, pieces: list[Piece]) -> list[bool | None]:
         if own and (_LACKED.match(words) or _FOR_A_TIME.search(words)):
             ended = i
         goes_on = scope is not False and _goes_on(sentence, pieces, i)
+        goes_on = goes_on and not (i and piece.joint == "," and not _listed(pieces, i) and _FOR_A_TIME.search(words))
         if not own and goes_on and i == ended + 1 and piece.joint in ("and", ",") and not _listed(pieces, i):
             goes_on = False
         if own or not goes_on:
@@ -370,6 +371,7 @@ _HEADING = re.compile(
     r"resp(?:iratory)?(?: system)?|CVS?|cardio(?:vascular)?|CNS|PNS|neuro(?:logy|logical(?:ly)?)?|GIT?|GU|gynae|"
     r"O&G|ENT|"
     r"HEENT|derm(?:atology)?|MSK|musculoskeletal|ortho|rheum|tox(?:icology)?|psych(?:iatry|iatric)?|endo(?:crine)?|"
+    r"drugs|meds|medic(?:ations?|ines?)|allergies|social|occupation|"
     r"haem(?:atology)?|onc(?:ology)?|renal|uro(?:logy)?|ophth|vasc(?:ular)?|UL|LL|CN)"
     r"(?: exam(?:ination)?)?\W*",
     re.IGNORECASE,
