@@ -36,7 +36,7 @@ from tools.medicines.constraints import constraints_in
 from tools.spelling import mended
 from tools.text.clauses import clauses
 from tools.text.demographics import read_person, without_mentions
-from tools.text.sentences import sentences
+from tools.text.questions import told_beside
 
 # The patient as read from what was told: for a reader of the answer to see what it was held to.
 
@@ -62,15 +62,15 @@ class Patient(Frozen):
 
 def patient_of(told: str) -> Patient | None:
     """What a case, or a message about a patient, tells; None where it tells nothing of these."""
-    stated = " ".join(s for span in sentences(told) if not (s := span.of(told)).rstrip().endswith(("?", "？")))
+    stated = " ".join(told[start:end] for start, end in told_beside(told))
     person, held = read_person(stated), constraints_in(told)
-    named = {why: tuple(unique(c.named for c in held if c.why == why)) for why in ("allergy", "current")}
+    named = [tuple(unique(c.named for c in held if (c.why == "allergy") is allergy)) for allergy in (True, False)]
     found = Patient(
         age=person.age,
         sex=person.sex,
         pregnant=_pregnant(stated),
-        allergies=named["allergy"],
-        medicines=named["current"],
+        allergies=named[0],
+        medicines=named[1],
     )
     return found if found != Patient() else None
 

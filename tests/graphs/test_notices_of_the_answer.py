@@ -136,6 +136,8 @@ def test_what_an_earlier_turn_tells_of_the_patient_holds_for_a_question_of_evide
         ("女，30岁，怀孕20周，对青霉素过敏。", Patient(age=30, sex="female", pregnant=True, allergies=("青霉素",))),
         ("A 50-year-old woman. She is not pregnant.", Patient(age=50, sex="female", pregnant=False)),
         ("Can I take amoxicillin if I am allergic to penicillin?", Patient(allergies=("penicillin",))),
+        ("I'm 40 on ramipril, can I take ibuprofen?", Patient(age=40, medicines=("ramipril",))),
+        ("My son is 4. I gave him Calpol.", Patient(age=4, sex="male", medicines=("Calpol",))),
         ("Is metformin safe in pregnant women?", None),
         ("", None),
     ],

@@ -466,7 +466,8 @@ class KnowledgeGraph:
         for k in known:
             if k.id == PLACE:
                 seen += denied_places(self.graph, self.questioner.pains, seen, k.present)
-        standing = Standing(tuple(seen), person, frozenset(k.id for k in (*settled, *known) if k.start < 0))
+        replied = frozenset(k.id for k in (*settled, *known) if k.start < 0)
+        standing = Standing(tuple(seen), person, replied | {of[m.finding].id for m in matches if m.score >= HEARD})
         return Reading(told, matches, settled, standing, count_votes(self._typical, self._matched(matches, settled)))
 
     def shares(self, standing: Standing) -> NDArray[np.float64]:

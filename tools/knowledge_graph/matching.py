@@ -103,7 +103,7 @@ class Matcher:
         self._pains = np.array([_PAIN.search(f"{f.name} {f.zh}") is not None for f in findings])
         self._fits: dict[frozenset[str], Matrix] = {}
         self._of_others = np.array([_about_others(f) for f in findings])
-        self._of_family = np.array(["family" in f.id.split("-") for f in findings])
+        self._of_family = np.array([f.of_family for f in findings])
         self._measured = np.array([f.kind in ("symptom", "sign", "test") for f in findings])
         self._examined = np.array([f.kind in ("sign", "test") for f in findings])
         self._medicines = np.array([f.kind == "history" and f.id.endswith("-use") for f in findings])
@@ -275,7 +275,7 @@ def _about_spreading(finding: FindingNode) -> bool:
 
 def _about_others(finding: FindingNode) -> bool:
     """Whether a clause about somebody else may tell of this finding: exposures and family history."""
-    if finding.relation == "exposure" or "family" in finding.id.split("-"):
+    if finding.relation == "exposure" or finding.of_family:
         return True
     return any(negation.OTHER.search(p) for p in (finding.name, *finding.say))
 

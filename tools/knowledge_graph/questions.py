@@ -327,7 +327,8 @@ class Standing(NamedTuple):
 
     Attributes:
         seen: what the ranking counts. person: age and sex.
-        replied: ids of what was asked about, whatever was answered: it is not asked again.
+        replied: ids of what was asked about, whatever was answered, and of what the case seems to tell, however
+            unsurely: it is not asked again.
     """
 
     seen: tuple[Observation, ...]

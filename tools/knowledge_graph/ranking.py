@@ -25,6 +25,9 @@ HOW_OFTEN = {"always": 0.95, "usual": 0.75, "common": 0.45, "occasional": 0.2, "
 HOW_COMMON = {"very_common": 1.0, "common": 0.5, "uncommon": 0.2, "rare": 0.07, "very_rare": 0.03}
 LEAK = 0.3  # ours: a finding that a disease does not list is this often as likely as in anybody
 FLOOR = 0.004  # ours: no finding is rarer than this in anybody
+FAMILY = (
+    0.05  # ours: what relatives have had is no rarer than this in anybody, and no rarer in a disease that lists none
+)
 NARROWER = 0.6  # ours: a disease that lists only the general finding seldom has just this narrower one
 WEIGHT = 1.0  # ours: records that what is known of anybody weighs against a disease's own counted records
 CHANCE = 0.02  # ours: how often a finding is met in a disease that does not list it, at least, whatever the disease
@@ -64,10 +67,11 @@ def frequencies(graph: Graph) -> Frequencies:
     prior = np.array([HOW_COMMON[d.how_common] for d in graph.diseases])
     prior /= prior.sum()
     # every disease counts alike: a graph of chosen diseases is no sample of a waiting room
-    background = np.clip(upward.mean(axis=0), FLOOR, 0.9)
+    family = np.array([f.of_family for f in graph.findings], dtype=bool)
+    background = np.clip(upward.mean(axis=0), np.where(family, FAMILY, FLOOR), 0.9)
     present = _downward(graph, position, upward, background)
     listed = (present > 0) & ~absent
-    unlisted = np.maximum(LEAK * background, CHANCE * np.sqrt(background))
+    unlisted = np.maximum(np.where(family, 1.0, LEAK) * background, CHANCE * np.sqrt(background))
     present = np.where(listed, present, unlisted)
     records = np.array([_records(d) for d in graph.diseases])[:, None]
     counted = (records * np.where(listed, upward, 0) + WEIGHT * background) / (records + WEIGHT)

@@ -86,6 +86,11 @@ class FindingNode(Frozen):
     ask_zh: Words | None = None
 
     @property
+    def of_family(self) -> bool:
+        """What relatives have had, by its id."""
+        return "family" in self.id.split("-")
+
+    @property
     def is_therapy(self) -> bool:
         """A treatment: shown in K, never matched, voted on or asked about (ours)."""
         return self.relation == "therapy" or self.kind == "treatment"

@@ -7,7 +7,7 @@ be continued, stopped or asked about. Names and classes are the project's own (`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,12 +15,12 @@ from typing import NamedTuple
 from tools.contract import unique
 from tools.medicines.names import Medicine, medicines_in
 from tools.medicines.records import starter_records
+from tools.medicines.taken import taken_in
 from tools.text.clauses import Clause, clauses
-from tools.text.questions import CLOSED_ZH
+from tools.text.questions import CLOSED_ZH, told_beside
 from tools.text.sentences import sentences
 from tools.yaml_files import read_yaml
 
-NEAR = 200  # ours: characters before a medicine in which it is told to be taken
 CHINESE = Path(__file__).with_name("names_zh.yaml")
 BROAD = frozenset(
     {"antibiotic", "antiviral", "antifungal", "anticoagulant", "antiplatelet", "antiseptic", "vaccine", "live vaccine"}
@@ -41,13 +41,6 @@ _ALLERGY = re.compile(
     r"(?:me|him|her|them|my \w+|the patient)[^.?!]{0,20}"
     r"\b(?:anaphyla\w+|angio-?o?edema|rash(?:es)?|hives|urticaria|wheals|swell\w*|swollen(?: \w+)?|wheez\w*|"
     r"itch\w*|collapse|breathless))\b|过敏",
-    re.IGNORECASE,
-)
-_TAKES = re.compile(
-    r"\b(?:takes|taking|(?:is|am|are|was|been|already|currently|also|patient) on|on (?:long[- ]term|regular|daily)|"
-    r"(?:I|he|she|they) take|treated with|maintained on|uses|using|prescribed|medications?(?: include|s are|:)|"
-    r"medicines?(?: include|:)|"
-    r"anticoagulated with)\b|服用|在吃|正在用|长期用|口服|目前用",
     re.IGNORECASE,
 )
 # In a question an allergy is told as a fact after these words and asked about after those; ours.
@@ -84,13 +77,14 @@ _ADDS = re.compile(
     r"\b(?:add\w*|start\w*|initiat\w*|as well|also|too|together|combin\w*|on top|both)\b|加用|同时|一起", re.IGNORECASE
 )
 _RELATIVE = re.compile(
-    r"\b(?:mother|mum|mom|father|dad|sister|brother|aunt|uncle|wife|husband|partner|cousin|grand\w+|family)\b",
+    r"\b(?:mother|mum|mom|father|dad|sister|brother|aunt|uncle|wife|husband|partner|cousin|grand\w+|family|friend|neighbou?r|"
+    r"colleague|(?:flat|house|room|work)?mate)\b",
     re.IGNORECASE,
 )
-_PARTS = re.compile(r"[;；]|\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had |allerg))|但", re.IGNORECASE)
+_PARTS = re.compile(
+    r"[;；]|(?<!nothing )\bbut\b|\band (?=(?:is |he |she |I )?(?:tak|on |us|has |had |allerg))|但", re.IGNORECASE
+)
 _PEN = re.compile(r"\bpen(?=[ -]?(?:allerg|anaphyl))", re.IGNORECASE)  # "pen allergic"
-_ON = re.compile(r"\bon\b(?: (?:long-term|regular|daily|low-dose|oral|the))? ?$", re.IGNORECASE)
-_STOPPED = re.compile(r"\b(?:stopped|no longer|used to|previously)\b|停用|停了|曾", re.IGNORECASE)
 _AGAINST = re.compile(
     r"\b(?:avoid\w*|contra-?indicat\w*|withh[eo]ld|should not|must not|unsafe|inappropriate|harm\w*|caus\w*|"
     r"responsible|culprit|explains?|reaction|danger\w*|EXCEPT|NOT|LEAST)\b|禁用|禁忌|避免|不应|不宜|引起|导致|除了|不属于|错误",
@@ -135,7 +129,8 @@ class Constraint(NamedTuple):
     """A medicine or class that the case bars.
 
     Attributes:
-        why: ``allergy`` or ``current``. named: as the case names it. names: all names under which it is barred.
+        why: ``allergy``, ``current``, or ``given`` for a dose that was taken lately.
+        named: as the case names it. names: all names under which it is barred.
     """
 
     why: str
@@ -145,7 +140,8 @@ class Constraint(NamedTuple):
 
 def constraints_in(case: str) -> list[Constraint]:
     """What a case bars, each once, allergies first."""
-    found = [c for span in sentences(case) for c in _of_sentence(span.of(case))]
+    told = clauses(case)
+    found = [c for span in sentences(case) for c in _of_sentence(span.of(case), span.start, told)]
     kept: dict[tuple[str, frozenset[str]], Constraint] = {}
     for constraint in found:
         kept.setdefault((constraint.why, constraint.names), constraint)
@@ -167,7 +163,7 @@ def barred_options(question: str, options: dict[str, str], case: str = "") -> di
     if not options or _AGAINST.search(asked):
         return {}
     told = constraints_in(f"{case}\n{question}")
-    constraints = [c for c in told if c.why == "allergy" or _starts_anew(asked)]
+    constraints = [c for c in told if c.why == "allergy" or (c.why == "current" and _starts_anew(asked))]
     found = {label: broken_by(text, constraints) for label, text in options.items() if not _GOES_ON.search(text)}
     return {label: broken[1] for label, broken in found.items() if broken is not None}
 
@@ -179,7 +175,7 @@ def barred_question(question: str, case: str = "") -> tuple[Medicine, Constraint
     constraints = constraints_in(f"{case}\n{question}")
     if not (_ADDS.search(asked) and not _GOES_ON.search(asked)):
         constraints = [c for c in constraints if c.why == "allergy"]
-    taken = {c.named.lower() for c in constraints if c.why == "current"}
+    taken = {c.named.lower() for c in constraints if c.why != "allergy"}
     named = [m for m in named_in(asked) if m.written.lower() not in taken and not is_allergen(asked, m)]
     return _broken(named, constraints)
 
@@ -249,17 +245,22 @@ def is_allergen(text: str, medicine: Medicine) -> bool:
     return _BEFORE.search(after) is not None or _BEHIND.search(before) is not None
 
 
-def _of_sentence(sentence: str) -> Iterator[Constraint]:
-    if sentence.rstrip().endswith(("?", "？")) or CLOSED_ZH.search(sentence):  # Chinese asks without a mark, too
-        yield from _of_question(sentence)
+def _of_sentence(sentence: str, start: int, told: Sequence[Clause]) -> Iterator[Constraint]:
+    """``start``: where it stands in the case, whose clauses are ``told``."""
+    own = [c for c in told if start <= c.start < start + len(sentence)]
+    left = [(c.start - start, c.end - start) for c in own if is_relatives(c) or (c.present is False and not c.normal)]
+    named = [m for m in named_in(sentence) if not any(a <= m.start < b for a, b in left)]
+    past = {m.start for m in named for c in own if c.past and c.start <= start + m.start < c.end}
+    if not (sentence.rstrip().endswith(("?", "？")) or CLOSED_ZH.search(sentence)):  # Chinese asks without a mark, too
+        yield from _of_statement(sentence, named, past)
         return
-    for part in _PARTS.split(sentence):
-        denied = [(c.start, c.end) for c in clauses(part) if c.present is False or is_relatives(c)]
-        named = [m for m in named_in(part) if not any(start <= m.start < end for start, end in denied)]
-        if _ALLERGY.search(part):
-            yield from _barred([m for m in named if is_allergen(part, m)] or named, "allergy")
-        elif not _STOPPED.search(part):
-            yield from _barred([m for m in named if _taken(part, m)], "current")
+    allergies = [a for a in _ALLERGY.finditer(sentence) if _TOLD.search(sentence[: a.start()])]
+    if any(not _WONDERED.search(sentence[: a.start()]) for a in allergies):
+        yield from _barred([m for m in named if is_allergen(sentence, m)], "allergy")
+    end = max((b for _, b in told_beside(sentence)), default=0)
+    yield from (c for c in _of_statement(sentence[:end], named, past) if c.why != "allergy")
+    asked = [m for m in named if m.start >= end and not is_allergen(sentence, m)]
+    yield from (c for m, why in taken_in(sentence, asked, asks=True) for c in _barred([m], why))
 
 
 def is_relatives(clause: Clause) -> bool:
@@ -267,21 +268,18 @@ def is_relatives(clause: Clause) -> bool:
     return clause.other and _RELATIVE.search(clause.text) is not None
 
 
-def _of_question(sentence: str) -> Iterator[Constraint]:
-    """What a question tells as a fact: allergies of whom it is about, and medicines in a clause before the question."""
-    told = [a for a in _ALLERGY.finditer(sentence) if _TOLD.search(sentence[: a.start()])]
-    if any(not _WONDERED.search(sentence[: a.start()]) for a in told):
-        yield from _barred([m for m in named_in(sentence) if is_allergen(sentence, m)], "allergy")
-    *before, _ = re.split(r"[,，;；]", sentence)
-    for part in before:
-        if not _ALLERGY.search(part) and not _STOPPED.search(part):
-            yield from _barred([m for m in named_in(part) if _taken(part, m)], "current")
-
-
-def _taken(part: str, medicine: Medicine) -> bool:
-    """Whether a medicine is told as taken: after a verb that says so, or after a bare "on" (a man on warfarin)."""
-    before = part[max(0, medicine.start - NEAR) : medicine.start]
-    return _TAKES.search(before) is not None or _ON.search(before) is not None
+def _of_statement(text: str, named: Sequence[Medicine], past: Container[int]) -> Iterator[Constraint]:
+    """What a text that asks nothing tells; ``past``: where medicines stand that it tells of the past."""
+    ends = [(m.start(), m.end()) for m in _PARTS.finditer(text)]
+    for start, end in zip((0, *(e for _, e in ends)), (*(s for s, _ in ends), len(text)), strict=True):
+        part = text[start:end]
+        here = [m._replace(start=m.start - start) for m in named if start <= m.start < end]
+        if _ALLERGY.search(part):
+            yield from _barred([m for m in here if is_allergen(part, m)] or here, "allergy")
+            continue
+        for medicine, why in taken_in(part, here):
+            if why == "current" or start + medicine.start not in past:
+                yield from _barred([medicine], why)
 
 
 def _barred(named: list[Medicine], why: str) -> Iterator[Constraint]:
@@ -293,7 +291,7 @@ def _barred(named: list[Medicine], why: str) -> Iterator[Constraint]:
 
 def _names_of(medicine: Medicine, why: str) -> frozenset[str]:
     """The names by which a medicine is barred: itself and its class, unless that is wide; none for a wide class."""
-    wide = {name.lower() for name in (BROAD | TOGETHER if why == "current" else BROAD)}
+    wide = {name.lower() for name in (BROAD if why == "allergy" else BROAD | TOGETHER)}
     if medicine.written.lower().removesuffix("s") in wide:
         return frozenset()
     names = {medicine.generic, medicine.family} if medicine.generic else medicine.names

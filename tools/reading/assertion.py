@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from tools.reading.features import features
 from tools.text.body_sites import is_only_a_part
-from tools.text.clauses import Clause, patient_in
+from tools.text.clauses import Clause, patient_in, tells_of_oneself
 from tools.text.negation import is_other_person, says_no
 from tools.text.sentences import Span, sentences
 from tools.weights import stored
@@ -39,6 +39,7 @@ UNSURE = 0.5  # ours: probability from which a clause is unsure
 TURNED = 0.7  # ours: from which it is denied, stated, of the past or of somebody else against the rules
 UNLIKELY = 0.1  # ours: below which it is not of the past or of somebody else, whatever the rules say
 WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[\u4e00-\u9fff]|\d+|[^\w\s]")
+_PRONOUN = re.compile(r"\W*s?he\b", re.IGNORECASE)
 Matrix = NDArray[np.float32]
 
 
@@ -81,19 +82,22 @@ def asserted(text: str, told: Sequence[Clause]) -> list[Clause]:
     if not worded:
         return out
     chances = assertions(contexts(text, [told[at] for at in worded]))
-    patient = patient_in(text)
+    patient, third = patient_in(text), not tells_of_oneself(text)
     for at, row in zip(worded, chances, strict=True):
-        out[at] = _taken(told[at], dict(zip(ASSERTIONS, row.tolist(), strict=True)), patient)
+        out[at] = _taken(told[at], dict(zip(ASSERTIONS, row.tolist(), strict=True)), patient, third)
     return out
 
 
-def _taken(clause: Clause, chance: dict[Assertion, float], patient: str) -> Clause:
-    """``patient``: the word by which the teller names the patient; of my daughter, nobody else but a third is meant."""
+def _taken(clause: Clause, chance: dict[Assertion, float], patient: str, third: bool) -> Clause:
+    """``patient``: the word by which the teller names the patient; of my daughter, nobody else but a third is meant.
+
+    ``third``: nobody tells of himself, so that "she" who is introduced by no word is the patient.
+    """
     if clause.allergy or clause.heading or is_only_a_part(clause.text):
         return clause
     past = chance[Assertion.PAST] >= (UNLIKELY if clause.past else TURNED) or (clause.past and clause.background)
     other = chance[Assertion.OTHER] >= (UNLIKELY if clause.other else TURNED) or (clause.other and clause.background)
-    if patient and not clause.other:
+    if (patient or (third and _PRONOUN.match(clause.text))) and not clause.other:
         other = other and is_other_person(clause.told, patient)
     present = clause.present
     if present and chance[Assertion.POSSIBLE] >= UNSURE:

@@ -252,6 +252,7 @@ def _denied(sentence: str, pieces: list[Piece]) -> list[bool | None]:
         if own and (_LACKED.match(words) or _FOR_A_TIME.search(words)):
             ended = i
         goes_on = scope is not False and _goes_on(sentence, pieces, i)
+        goes_on = goes_on and not (i and piece.joint == "," and not _listed(pieces, i) and _FOR_A_TIME.search(words))
         if not own and goes_on and i == ended + 1 and piece.joint in ("and", ",") and not _listed(pieces, i):
             goes_on = False
         if own or not goes_on:
@@ -380,6 +381,7 @@ _HEADING = re.compile(
     r"resp(?:iratory)?(?: system)?|CVS?|cardio(?:vascular)?|CNS|PNS|neuro(?:logy|logical(?:ly)?)?|GIT?|GU|gynae|"
     r"O&G|ENT|"
     r"HEENT|derm(?:atology)?|MSK|musculoskeletal|ortho|rheum|tox(?:icology)?|psych(?:iatry|iatric)?|endo(?:crine)?|"
+    r"drugs|meds|medic(?:ations?|ines?)|allergies|social|occupation|"
     r"haem(?:atology)?|onc(?:ology)?|renal|uro(?:logy)?|ophth|vasc(?:ular)?|UL|LL|CN)"
     r"(?: exam(?:ination)?)?\W*",
     re.IGNORECASE,
@@ -397,7 +399,18 @@ _GREETING = re.compile(
     r"(?:\W+\w+){0,6}\W*$",
     re.IGNORECASE,
 )  # ours: an opening sentence that tells of nobody
-_TELLER = re.compile(r"\bI(?:'m|’m| am| have|'ve|’ve| had| feel| get)\b(?! (?:writing|asking|calling|worried|here)\b)")
+# ours: who tells of oneself: not of worry, nor of what one did for somebody; of a part of one's own body
+_TELLER = re.compile(
+    r"\bI(?:'m|’m|'ve|’ve| (?:(?:just|only|also|now|still) )?(?:am|have|had|feel|get))\b"
+    r"(?! (?:\w+ly |not |so |very |a bit |also |already |just |now |been |had )*"
+    r"(?:writing|asking|calling|here|worr\w+|concerned|afraid|scared|wondering|sure|told|giv\w+|tried|trying|notic\w+|checked|"
+    r"called|took|taken|put|seen|rung|phoned|spoken|asked|looked|kept|brought|to|read|googled|used|using|"
+    r"an? (?:question|son|daughter|child|baby)|s?he|they|it|that|h(?:er|im|is)|their|them|my)\b)|"
+    r"\b(?:hurt\w*|kill\w*|bother\w*|wak(?:es?|ing)) me\b",
+    re.IGNORECASE,
+)
+_MINE = re.compile(r"\bmy\s+((?:[a-z]+\b(?!['’])[ ]?){1,3})", re.IGNORECASE)
+_OF_RELATIVE = re.compile(rf"\b{negation.RELATIVE}\b", re.IGNORECASE)
 _JOINED = re.compile(r"\W*(?:,|&|and|or)\W*", re.IGNORECASE)
 _PLACED = re.compile(
     r"(?:\w+ )?\w+ (?:of|in|over|around|on) (?:the|my|his|her|their|one|both|left|right)\b", re.IGNORECASE
@@ -565,9 +578,15 @@ def patient_in(text: str) -> str:
     """The word by which the teller names the patient (``my little boy is two``), "" when the teller is the patient."""
     lead = next((told for s in sentences(text) if not _GREETING.match(told := s.of(text))), "")
     match = _PATIENT.match(lead)
-    if match is None or _TELLER.search(lead):
+    if match is None or tells_of_oneself(lead):
         return ""
-    return (match[1] or match[2]) if read_person(lead).age is not None or not _TELLER.search(text) else ""
+    return (match[1] or match[2]) if read_person(lead).age is not None or not tells_of_oneself(text) else ""
+
+
+def tells_of_oneself(text: str) -> bool:
+    """Whether who tells is ill: ``I have a cough``, ``lost my voice``."""
+    mine = (m[1] for m in _MINE.finditer(text))
+    return _TELLER.search(text) is not None or any(sites(what) and not _OF_RELATIVE.search(what) for what in mine)
 
 
 # Clauses that tell of taking a medicine: what it is for was found before, and is not measured or felt now.

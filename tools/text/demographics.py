@@ -78,19 +78,35 @@ _SAID = re.compile(
     r"\b(?:I'm|I’m|I am)(?: an?)?(?: \w+){0,3} (?:woman|man|female|male|girl|boy|lady|guy|bloke|chap|lad)\b",
     re.IGNORECASE,
 )
+_BEARER = rf"pt|patient|partner|friend|baby|kid|child|{'|'.join(SEX_WORDS.values())}"
+# ours: a number that counts or measures something else, or is of a time that was: "I'm 6 weeks", "I was 18 when"
+_NO_UNIT = (
+    r"(?![\d'’/%°]|\.\d| ?(?:[-–]|to|or) ?\d| when\b| at the time\b|"
+    r"[ -]?(?:(?:years?|yrs?)(?![ -]old)|months?|mths?|weeks?|wks?|days?|hours?|hrs?|"
+    r"min(?:ute)?s?|kgs?|kilos?|stones?|st|lbs?|pounds?|cms?|met(?:er|re)s?|feet|foot|ft|inches|units?|"
+    r"m?c?gs?|mls?|percent|per|times|degrees|out of|of|x|a day|cigarettes|drinks?|pints?|nd|rd|th)\b)\b"
+)
+_OPENED = r"^\W*(?:(?:hi|hello|hey|dear \w+)(?: \w+){0,2}[,.!]? )?"
+# ours: what somebody is, in front of an age: "Retired miner, 68, breathless"; no vital sign
+_TRADE = (
+    r"(?!(?:[a-z-]+ )*(?:pulse|rate|pressure|BP|HR|RR|sats|temp\w*|weight|bmi|sugar|glucose|gcs|level|hb|ward|bed|"
+    r"room|day|week|age|score)\b)(?:[a-z-]+ ){0,3}[a-z-]+"
+)
 _AGE = (
-    re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|y|month|mo|week|wk|day)s?[\s-]*(?:old\b|of age\b)", re.IGNORECASE),
+    re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|y|month|mo|week|wk|day)s?[\s-]*(?:old\b|young\b|of age\b)", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*(y)\.?/?o\b", re.IGNORECASE),
     re.compile(r"\b(\d{1,3})\s*[- ]?(?:[MF]\b|(?:y|yo|yr)[ -]?(?:[MF]\b|male\b|female\b))"),
     re.compile(
         rf"(?<!\bat )(?<!\bfrom )(?<!\bsince )(?<!\buntil )\b(?:aged?|age:)\s*(\d{{1,3}}|{_WORDED})\b", re.IGNORECASE
     ),
     re.compile(
-        rf"(?<!\bsince )(?<!\bwhen )(?<!\buntil )\b(?:I(?:'|’)?m|I am|s?he(?:'|’)?s|turned|"
-        rf"(?:I|s?he|who|pt|patient|{'|'.join(SEX_WORDS.values())}) (?:is|am|was))"
-        r"\s+(\d{1,3})(?!\.\d)(?=\s*(?:[,.;)]|and\b|$|f\b|m\b|fe?male\b|male\b))",
+        r"(?<!\bsince )(?<!\bwhen )(?<!\buntil )\b"
+        rf"(?:I(?:['’]?m| am| was)|(?:s?he|who|{_BEARER})(?:['’]?s| is| was)|turned)"
+        r" (?:(?:now|nearly|almost|about|around|only|just|turned|aged) )*"
+        rf"(\d{{1,3}}){_NO_UNIT}",
         re.IGNORECASE,
     ),
+    re.compile(rf"{_OPENED}(?:{_TRADE}, )?([1-9]\d)(?: here)?,(?= [a-z])", re.IGNORECASE),
     re.compile(
         rf"\b(?:{'|'.join(SEX_WORDS.values())})(?:(?: \w+)?, ?(?:aged )?| ?\(| )(\d{{1,3}})"
         r"(?!\.\d)(?=[,.;)]|$| (?:with|who|has)\b)",
@@ -122,6 +138,7 @@ _AGE_SMALL = (  # "my baby, 8 months, ...", "a 6 week baby"; ours
     re.compile(r"\b(\d{1,2})\s?(mo|mths?|wk)s?[\s-]?(?:olds?\b|[MF]\b)"),
     re.compile(rf"\b{_BABY},? (?:(?:is|on|now) )*(?=day (\d{{1,2}})\b)(day)", re.IGNORECASE),
     re.compile(r"\b(?=day (\d{1,2}) of life)(day)", re.IGNORECASE),
+    re.compile(r"\b(?:my|our) (\d{1,2})[\s-]?(mo)\b", re.IGNORECASE),
 )
 _ONES_ZH = "一二三四五六七八九"
 _DIGITS_ZH = {digit: n for n, digit in enumerate(_ONES_ZH, start=1)} | {"两": 2}

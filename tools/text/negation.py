@@ -79,6 +79,10 @@ NORMAL = re.compile(
     r"(?:(?<=pulse )|(?<=pulses )|(?<=sounds )|(?<=reflexes ))(?:(?:is|are|all|easily|both|well) )*"
     r"(?:present|palpable|palp|felt|active)|"
     r"(?<=fields )full|"
+    r"(?:(?<=appetite )|(?<=sleep )|(?<=mood )|(?<=energy )|(?<=weight )|(?<=periods )|(?<=period )|(?<=cycles )|"
+    r"(?<=cycle )|(?<=bowels )|(?<=stools )|(?<=output )|(?<=intake )|(?<=memory )|(?<=feeding )|(?<=pulse ))"
+    r"(?:(?:is|are|was|were|has been|have been|all|been|still|very|quite|remains?|always|fairly|pretty) )*"
+    r"(?:good|regular|steady|stable|great|healthy|unchanged)(?! (?:fluid|pain))|"
     r"(?:(?<= is )|(?<= are ))(?:(?:still|very|really|pretty|all|perfectly) )*(?:good|great|perfect)(?=\W*$)|"
     r"normally(?=\W*$)|soft and non-?tender|up to date|all right|as usual)\b"
     r"(?! (?:fluid|watery|discharge|mucus|liquid|phlegm|sputum|runny))",
@@ -88,6 +92,9 @@ NORMAL = re.compile(
 _GUESSED = (
     r"\b(?:thinks?|thought|reckon(?:s|ed)?|wonder(?:s|ed)|guess(?:es|ed)?|assumed?) (?:that )?(?:it|this|that)"
     r"(?:[’']s| is| was| (?:might|could|may|must) be) (?!(?:\w+ )?(?:\w+ing|\w+ed|\w+en|red|sore|hot|worse|better)\b)|"
+    r"\b(?:thinks|suspects|suspected|reckons|queries|queried) (?:an? )?"
+    r"(?!(?:s?he|they|it|I|we|you|that|this|there|the|his|her|my|so|"
+    r"about|of|not?|a lot)\b)(?=[a-z])|"
     r"\b(?:HV|health visitor|neighbou?r|pharmacist|chemist|friend|receptionist|google|internet|web ?site|forum)"
     r" (?:has )?(?:said|says|told (?:me|us)|suggest(?:s|ed)|mentioned|put) (?:that )?"
     r"(?:(?:it|this|that)(?:[’']s| is| was| (?:might|could|may|must) be)\b|(?=[a-z]{3})(?!(?:he|she|they|you|that|this|"
@@ -100,7 +107,7 @@ UNCERTAIN = re.compile(
 )
 RELATIVE = (
     r"(?:brothers?|sisters?|siblings?|mother|mum|mom|father|dad|parents?|grand(?:mother|father|ma|pa|parents?)|uncles?|"
-    r"aunts?|aunty|cousins?|sons?|daughters?|husband|wife|partner|boyfriend|girlfriend|child|children|kids?|boys?|girls?|"
+    r"aunts?|aunty|cousins?|nephews?|nieces?|sons?|daughters?|husband|wife|partner|boyfriend|girlfriend|child|children|kids?|boys?|girls?|"
     r"baby|twins?|toddler|relatives?|family|(?:house|flat|room|class|team|work)mates?|colleagues?|co-?workers?|friends?|"
     r"neighbou?rs?|pupils|residents)"
 )
@@ -130,7 +137,9 @@ MOTHERS = re.compile(
 )
 REPORTS = re.compile(
     rf"{RELATIVE}(?:'s)? (?:\w+ )?(?:says?|said|tells?|told|notice[sd]?|thinks?|thought|reports?|reported|saw|"
-    r"sees|found|brought|heard|called|worries|worried|took|takes|drove)\b|(?:妈妈|母亲|家人|家属|爸爸|父亲)(?:说|诉|发现|代诉|觉得)",
+    r"sees|found|brought|heard|called|worries|worried|drove|"
+    r"(?:took|takes)(?= (?:me|him|her|us|them|it|the|my|his|a)\b))\b|"
+    r"(?:妈妈|母亲|家人|家属|爸爸|父亲)(?:说|诉|发现|代诉|觉得)",
     re.IGNORECASE,
 )
 # ours: what is told of oneself and of another together is told of oneself

@@ -264,6 +264,11 @@ def test_a_child_is_asked_about_in_the_third_person() -> None:
     assert wording(STARTER.finding["fever"], "en", ADULT) == wording(STARTER.finding["fever"], "en")
 
 
+def test_what_the_case_tells_in_other_words_is_not_asked(starter_graph: KnowledgeGraph) -> None:
+    case = "I'm 45, feel cold all the time, have put on a stone, my hair's coming out and I'm constipated."
+    assert "weight-gain" not in {q.finding for q in starter_graph.look_up(case).questions}
+
+
 def test_what_was_asked_and_not_answered_is_not_asked_again(
     starter_graph: KnowledgeGraph,
 ) -> None:

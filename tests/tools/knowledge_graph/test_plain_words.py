@@ -174,6 +174,13 @@ def test_what_has_them_tells_of_it(starter_graph: KnowledgeGraph, case: str, fin
         ("He keeps scratching his bottom at bedtime.", "anal-itching", True),
         ("A hard lump in her breast that does not move.", "hard-fixed-lump", True),
         ("Allergies: morphine (nausea).", "opioid-use", "nothing"),
+        ("My calf is swollen since I flew back from Thailand.", "back-pain", "nothing"),
+        ("My back is sore since I flew back from Thailand.", "back-pain", True),
+        ("Off my food and my bowels moved this morning.", "constipation", False),
+        ("Takes vitamin D. Aching legs.", "low-vitamin-d", "nothing"),
+        ("Vitamin D was low.", "low-vitamin-d", True),
+        ("No hallucinations. She imagined she saw children in the garden.", "visual-hallucinations", False),
+        ("He imagines he sees spiders on the wall.", "visual-hallucinations", True),
     ],
 )
 def test_what_plain_words_say_and_deny(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tools.knowledge_graph.loader import read_graph
+from tools.knowledge_graph.lookup import KnowledgeGraph
 from tools.knowledge_graph.ranking import Frequencies, Observation, Ranker, frequencies
 from tools.knowledge_graph.schema import Graph
 from tools.text.demographics import Person
@@ -52,6 +54,16 @@ def test_uncertain_counts_for_less_than_stated(small: Small) -> None:
         small.shares(("fever", True), *x)["alpha"] for x in ([], [("wheeze", None)], [("wheeze", True)])
     )
     assert plain < possible < stated
+
+
+def test_what_relatives_have_had_says_little_and_nothing_against_other_diseases(
+    starter_graph: KnowledgeGraph,
+) -> None:
+    table = frequencies(starter_graph.graph)
+    for at, finding in enumerate(starter_graph.graph.findings):
+        if finding.of_family:
+            assert np.log(table.present[:, at] / table.background[at]).max() < 3
+            assert (table.present[:, at] >= table.background[at])[~table.absent[:, at]].all()
 
 
 def test_a_finding_told_twice_counts_once(small: Small) -> None:

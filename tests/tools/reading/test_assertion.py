@@ -70,10 +70,25 @@ def test_damaged_weights_are_told(tmp_path: Path) -> None:
         "My daughter has a fever, her neck is stiff.",
         "My mum is 74. Her voice is hoarse.",
         "My wife is 34 weeks pregnant and has a headache.",
+        "My son has a fever. I have given him Calpol.",
+        "My mum is drowsy. I have noticed she is more confused.",
     ],
 )
 def test_the_patient_of_whom_somebody_tells_is_nobody_else(text: str) -> None:
     assert not any(other for _, _, other in told(text).values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My sister has lupus. Lost my voice.",
+        "My dad has gout and my toe is red.",
+        "My nephew has eczema. I have an itch.",
+        "Her brother was diagnosed with schizophrenia. She has a headache.",
+    ],
+)
+def test_who_tells_of_oneself_or_of_her_is_the_patient_beside_a_relative(text: str) -> None:
+    assert [other for _, _, other in told(text).values()] == [True, False]
 
 
 def test_a_third_beside_the_patient_is_somebody_else() -> None:

@@ -289,6 +289,34 @@ def test_items_are_joined_by_plus_signs_and_arrows_spread() -> None:
     assert stated("Loin pain → groin.") == {"Loin pain spreading to groin"}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Periods regular.",
+        "Appetite good.",
+        "Weight steady.",
+        "Bowels are regular.",
+        "Urine output good.",
+        "Mood stable.",
+    ],
+)
+def test_what_is_as_it_should_be_is_told_as_normal(text: str) -> None:
+    (clause,) = clauses(text)
+    assert clause.normal
+    assert clause.present is False
+
+
+def test_what_has_a_duration_of_its_own_is_no_item_of_a_denied_list() -> None:
+    assert [c.present for c in clauses("No voices, no hallucinations, low mood for weeks.")] == [False, False, True]
+    assert [c.present for c in clauses("No vomiting, diarrhoea or fever for three days.")] == [False, False, False]
+
+
+def test_a_heading_of_medicines_tells_of_none_and_what_somebody_thinks_is_uncertain() -> None:
+    assert clauses("Drugs: amlodipine.")[0].heading
+    assert clauses("GP thinks PE.")[0].present is None
+    assert clauses("He thinks his leg is swollen.")[0].present is True
+
+
 def test_headings_of_systems_are_marked_and_what_is_normal_behind_them_is_denied() -> None:
     found = {c.text: c for c in clauses("Tox: drowsy. Resp: clear. MSK - NAD. Skin: rash.")}
     assert found["Tox"].heading

@@ -89,6 +89,31 @@ def test_ages_in_words_are_read_whole(text: str, age: float) -> None:
     assert read_person(text).age == age
 
 
+@pytest.mark.parametrize(
+    ("text", "age"),
+    [
+        ("47, warehouse worker, low back pain for a week.", 47),
+        ("Retired miner, 68, breathless.", 68),
+        ("55 here, smoker, coughing.", 55),
+        ("I'm 40 with sciatica.", 40),
+        ("She's 67 - diabetic - foot ulcer.", 67),
+        ("My dad's 71 and has chest pain.", 71),
+        ("My husband is 58 on blood thinners and has a nosebleed.", 58),
+        ("Our lad is nearly 14, knee pain.", 14),
+        ("my 6mo has a cough", 0.5),
+        ("I'm 6 weeks pregnant.", None),
+        ("I was 18 when I had glandular fever.", None),
+        ("I'm 5'4 and weigh 70 kg.", None),
+        ("I'm 90% better.", None),
+        ("My haemoglobin is 84.", None),
+        ("Pulse rate, 88, coughing.", None),
+        ("I am 20 to 30 pounds overweight.", None),
+    ],
+)
+def test_ages_told_in_passing_are_read_and_other_numbers_are_none(text: str, age: float | None) -> None:
+    assert read_person(text).age == age
+
+
 def test_a_negative_test_bars_no_contraceptive() -> None:
     ruled_out = check("I did a pregnancy test and it was negative. Can I take isotretinoin?")
     told = check("I did a pregnancy test and it was positive. Can I take isotretinoin?")
