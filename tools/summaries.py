@@ -7,7 +7,17 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from tools.contract import AnsweredQuestion, Differential, Finding, Gap, Hypothesis, Outcome, RankedDisease, ToolArtifact, unique
+from tools.contract import (
+    AnsweredQuestion,
+    Differential,
+    Finding,
+    Gap,
+    Hypothesis,
+    Outcome,
+    RankedDisease,
+    ToolArtifact,
+    unique,
+)
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Status
 from tools.passages.search import rank_sentences
