@@ -35,6 +35,7 @@ REPEATED = 0.5  # ours: share of the question from which a need does not say it 
 ASKED = "what is asked"  # stands for it there
 SAME = "same page"  # stands for the title of the line before
 LEAST = 3_000  # ours: characters that any document may have: a long abstract whole
+QUESTIONED, FOR_QUESTION = "find_answered_question", 3  # ours: of what was found for a question, so many are its best
 
 
 class GapFinderByModel:
@@ -127,9 +128,15 @@ def need_shown(need: str, question: str) -> str:
     return one_line(f"{ASKED}{colon}{aspect}" if again else need, POINT)
 
 
-def most_wanted(documents: Sequence[Evidence], near: Mapping[str, float] = MappingProxyType({})) -> list[Evidence]:
+def most_wanted(
+    documents: Sequence[Evidence], near: Mapping[str, float] = MappingProxyType({}), most: int | None = None
+) -> list[Evidence]:
     """What a planner asked to read closely first, a passage of each page in turn; then what was found most often and
-    highest, all searches fused by their ranks. Of equals the nearer one, by ``near``."""
+    highest, all searches fused by their ranks. Of equals the nearer one, by ``near``.
+
+    Among the first ``most``, which alone are read, is the best of every call: many passages of one page push out
+    nothing that another tool brought. A piece that only asks says nothing, and stands last.
+    """
     nearer = sorted(documents, key=lambda d: -near.get(d.id, 0.0))
     turns: Counter[str] = Counter()
 
@@ -139,7 +146,30 @@ def most_wanted(documents: Sequence[Evidence], near: Mapping[str, float] = Mappi
         turns[document.document_id] += 1
         return False, turns[document.document_id]
 
-    return sorted(nearer, key=place)
+    ordered = sorted(sorted(nearer, key=place), key=_only_asks)
+    if most is None:
+        return ordered
+    best = _best_of_calls([d for d in ordered if not _only_asks(d)])
+    first = {d.id for d in sorted(ordered, key=lambda d: d.id not in best)[:most]}
+    return sorted(ordered, key=lambda d: d.id not in first)
+
+
+def _only_asks(document: Evidence) -> bool:
+    return all(span.of(document.text).endswith(("?", "？")) for span in sentences(document.text))
+
+
+def _best_of_calls(documents: Sequence[Evidence]) -> set[str]:
+    """Ids of what each call found highest; of what was found for a question of some."""
+    places: dict[tuple[str, str], dict[str, int]] = {}
+    for document in documents:
+        for way in document.found:
+            if way.rank is not None and way.stream != NEIGHBOUR:
+                of = places.setdefault((way.tool, way.query), {})
+                of[document.id] = min(way.rank, of.get(document.id, way.rank))
+    best: set[str] = set()
+    for (tool, _), ranks in places.items():
+        best.update(sorted(ranks, key=lambda name: ranks[name])[: FOR_QUESTION if tool == QUESTIONED else 1])
+    return best
 
 
 def asked_for(document: Evidence) -> bool:

@@ -274,11 +274,12 @@ def test_a_chinese_reader_is_told_needs_in_chinese_and_no_phrase_that_was_search
     assert "gout in pregnancy; What to eat in gout" in english.text
 
 
-def test_what_a_planner_asked_to_read_comes_first_then_what_was_found_most_often_and_highest() -> None:
-    def found(name: str, *ways: tuple[str, str, int], stream: str = "dense") -> Evidence:
-        own = tuple(Found(tool=tool, stream=stream, query=query, rank=rank) for tool, query, rank in ways)
-        return document(name, f"On {name}.").model_copy(update={"found": own})
+def found(name: str, *ways: tuple[str, str, int], stream: str = "dense", text: str = "") -> Evidence:
+    own = tuple(Found(tool=tool, stream=stream, query=query, rank=rank) for tool, query, rank in ways)
+    return document(name, text or f"On {name}.").model_copy(update={"found": own})
 
+
+def test_what_a_planner_asked_to_read_comes_first_then_what_was_found_most_often_and_highest() -> None:
     search, closely = "search_literature", "retrieve_passages"
     once, low = found("once", (search, "gout", 1)), found("low", (search, "gout", 9))
     twice = found("twice", (search, "gout", 4), (search, "uric acid", 6))
@@ -289,3 +290,16 @@ def test_what_a_planner_asked_to_read_comes_first_then_what_was_found_most_often
     near = {once.id: 0.9, low.id: 0.9, second.id: 0.1, asked.id: 0.3, other.id: 0.2}
     given = [beside, low, once, twice, other, second, asked]
     assert most_wanted(given, near) == [asked, other, second, twice, once, beside, low]
+
+
+def test_the_best_of_every_call_is_read_however_many_passages_of_one_page_were_asked_for() -> None:
+    closely = [found(f"page{n}", ("retrieve_passages", "dose", n)) for n in range(1, 9)]
+    search = [found(f"s{n}", ("search_literature", "gout", n)) for n in range(1, 4)]
+    again = found("again", ("search_literature", "uric acid", 2))
+    asks = found("asks", ("search_literature", "uric acid", 1), text="What lowers uric acid?")
+    asked = [found(f"a{n}", ("find_answered_question", "gout?", n), stream="question") for n in range(1, 5)]
+    ordered = most_wanted([*closely, *search, asks, again, *asked], most=8)
+    assert ordered[:3] == closely[:3]
+    assert {d.id for d in ordered[:8]} == {d.id for d in (*closely[:3], search[0], again, *asked[:3])}
+    assert ordered[-1] == asks
+    assert len(ordered) == 17
