@@ -26,7 +26,7 @@ from tools.passages.contract import context_of
 from tools.passages.counted_reading import NEIGHBOUR
 from tools.passages.counted_reading import TOOL as CLOSELY
 from tools.text.language import language_of
-from tools.text.numbered import LONGEST, each_once, numbered, within
+from tools.text.numbered import each_once, numbered, within
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
@@ -198,16 +198,15 @@ def document_line(
     document: Evidence,
     only: Sequence[int],
     remark: str = "",
-    longest: int = LONGEST,
     before: Evidence | None = None,
 ) -> str:
-    """A document on one line: its number, title and section, a remark, and its numbered sentences, each of so many
-    characters. A section of the page ``before`` it has no title: that stands on the line above."""
+    """A document on one line: its number, title and section, a remark, and its numbered sentences. A section of the
+    page ``before`` it has no title: that stands on the line above."""
     same = before is not None and (before.document_id, before.title) == (document.document_id, document.title)
     title = SAME if same and document.section else document.title
     named = one_line(context_of(title, document.section), 300)
     return " | ".join(
-        part for part in (f"[{number}] {named}".strip(), remark, numbered(number, document.text, only, longest)) if part
+        part for part in (f"[{number}] {named}".strip(), remark, numbered(number, document.text, only)) if part
     )
 
 
