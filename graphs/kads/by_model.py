@@ -336,7 +336,7 @@ class ChooserByModel:
             ChoosingReply,
             limit=str(limit),
             asked=told if case else f"Question: {one_line(question, QUESTION)}",
-            needs=listed([need_shown(need, question) for need in wanted]),
+            needs=listed(_needs(wanted, context.gaps, question)),
             documents=self._shown(
                 shown, silent, read, room, _answers(context.gaps, wanted), " ".join([question, *wanted])
             ),
@@ -396,6 +396,12 @@ class ChooserByModel:
             question, context.kind, context.findings, context.differential, [d for d in documents if d.id in kept]
         )
         return chosen.model_copy(update={"verdicts": tuple(verdicts)})
+
+
+def _needs(wanted: Sequence[str], gaps: Sequence[Gap], question: str) -> list[str]:
+    """The needs as they are shown; what is missing of another one says so."""
+    of = {g.requirement: wanted.index(g.part_of) + 1 for g in gaps if g.part_of in wanted}
+    return [need_shown(w, question) + (f" (still missing of {of[w]})" if w in of else "") for w in wanted]
 
 
 def _answers(gaps: Sequence[Gap], wanted: Sequence[str]) -> dict[str, list[int]]:

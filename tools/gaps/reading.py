@@ -101,10 +101,10 @@ class GapFinderByModel:
             need = needs[item.need - 1] if item.need in covers else ""
             if need and not covers[item.need]:
                 missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need), said=said))
-            elif not _adds(query, need):
+            elif not _adds(query, need, inquiry.question):
                 continue
             elif sum(isinstance(key, str) for key in missing) < self._points:
-                missing.setdefault(query.casefold(), Gap(requirement=query, query=query, said=said))
+                missing.setdefault(query.casefold(), Gap(requirement=query, query=query, said=said, part_of=need))
         if inquiry.named or not useful:
             for n, need in enumerate(needs, start=1):
                 if not covers[n]:
@@ -115,10 +115,13 @@ class GapFinderByModel:
         return (*missing.values(), *covered)
 
 
-def _adds(query: str, need: str) -> bool:
-    """Whether a phrase is a point of its own: beside a covered need not its words again, nor one word alone."""
+def _adds(query: str, need: str, question: str) -> bool:
+    """Whether a phrase is a point of its own: beside a covered need more than one word, and one that neither the need,
+    nor what is searched for it, nor the question has."""
     words = set(tokens(query))
-    return bool(query) and (not need or (len(words) > 1 and words != set(tokens(need))))
+    return bool(query) and (
+        not need or (len(words) > 1 and not words <= set(tokens(f"{need} {query_of(need)} {question}")))
+    )
 
 
 def need_shown(need: str, question: str) -> str:

@@ -143,6 +143,15 @@ def test_of_a_document_that_answers_a_need_its_named_sentences_are_shown_with_th
     assert "[1.2] It is given by mouth." in said(chosen(keeps(1), [read, other], context=case)[1].requests[0])
 
 
+def test_what_is_missing_of_a_need_is_shown_as_its_part() -> None:
+    part = Gap(requirement=WANTED[0], query="treatment", part_of=WANTED[1])
+    lines = said(chosen(keeps(1), [retrieved("a")], context=SelectionContext(gaps=(part,)))[1].requests[0]).splitlines()
+    assert [line for line in lines if line[:2] in ("1.", "2.")] == [
+        "1. treatment of croup (still missing of 2)",
+        "2. harms of dexamethasone",
+    ]
+
+
 def test_a_sentence_that_a_reading_named_is_shown_whole() -> None:
     says = "One dose of dexamethasone brought fewer children with mild croup back to care within a week than a placebo."
     read = retrieved("read", f"Croup is common. {says}")

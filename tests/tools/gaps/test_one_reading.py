@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -135,7 +136,27 @@ def test_what_is_missing_of_a_need_that_documents_cover_in_part_is_a_point_of_it
     assert [gap.query for gap in open_] == [missing[0]["query"], "gout attack day 0", "gout attack day 1"]
     assert open_[0].requirement == missing[0]["query"]
     assert open_[0].said == missing[0]["said"]
+    assert {gap.part_of for gap in open_} == {NEEDS[0]}
     assert (NEEDS[0], (TRIAL.id,)) in gaps(survey)
+
+
+@pytest.mark.parametrize(
+    ("query", "own"),
+    [
+        ("harms of colchicine", False),  # fewer of its words
+        ("adverse effects of colchicine in gout", False),  # as it is searched for
+        ("colchicine harms in an attack of gout", False),  # with words of the question
+        ("colchicine harms in severe kidney disease", True),
+    ],
+)
+def test_a_need_that_is_covered_in_part_does_not_stand_twice_in_other_words(query: str, own: bool) -> None:
+    harms = "colchicine for gout: harms, side effects and uncertainty"
+    reply = says(needs=[{"number": 1, "documents": [1]}], missing=[{"need": 1, "query": query}])
+    with serving(Scripted(json.dumps(reply))) as server, metered(Meter()):
+        models = LanguageModels(ModelSettings(name="m", base_url=server.url, timeout=5.0, max_retries=0))
+        asked = replace(inquiry(), requirements=(harms,))
+        survey = asyncio.run(GapFinderByModel(models.of("gaps"), GapFinderInSteps()).find(asked, DOCUMENTS))
+    assert gaps(survey) == [*([(query, ())] if own else []), (harms, (TRIAL.id,))]
 
 
 def test_a_need_that_the_planner_named_stays_open_and_one_that_was_worked_out_is_the_models() -> None:
