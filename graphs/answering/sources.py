@@ -342,7 +342,8 @@ def _heading(item: Evidence, *, brief: bool) -> str:
     origin = {Origin.KNOWLEDGE_GRAPH: "knowledge graph", Origin.CASE: "given with the question"}.get(
         item.origin, "retrieved"
     )
-    told = () if brief else (origin, item.level, item.date)
+    level = "" if item.level is None else item.level.removeprefix(origin).lstrip(", ")  # a level may begin with it
+    told = () if brief else (origin, level, item.date)
     details = [d for d in (*told, item.title, item.section) if d] or [origin]
     return one_line(", ".join(details), 300)
 

@@ -325,6 +325,14 @@ def test_the_models_first_diagnosis_and_its_order_are_kept(model: Model, told: l
             assert texts[0] == f"{OWN} (not in the knowledge graph) is possible."
 
 
+def test_where_a_document_is_from_is_told_once() -> None:
+    entry = of("gerd", "Reflux disease", "Heartburn is usual.").model_copy(
+        update={"origin": Origin.KNOWLEDGE_GRAPH, "level": "knowledge graph, not clinically reviewed"}
+    )
+    first = Sources((entry,), ((1,),)).shown.splitlines()[0]
+    assert first == "[1] knowledge graph, not clinically reviewed, Reflux disease"
+
+
 def test_who_mends_is_told_title_and_section_alone() -> None:
     page = Sources((of("rash", "Rash", "It itches."),), ((1,),))
     assert page.shown.startswith("[1] retrieved, ")
