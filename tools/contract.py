@@ -242,13 +242,14 @@ class Gap(Frozen):
     """A knowledge requirement and what covers it (evidence ids; empty while it is a gap).
 
     ``query`` is what is searched for, "" where no words would find it. ``said``: the requirement in the language of the
-    turn, where a model put it so.
+    turn, where a model put it so. ``part_of``: the requirement, covered otherwise, of which it is what is missing.
     """
 
     requirement: str
     query: str
     covered_by: tuple[str, ...] = ()
     said: str = ""
+    part_of: str = ""
 
     def told(self, language: str) -> str:
         """The requirement as a reader of a language is told it, "" where nobody put it so: a Chinese reader is told no

@@ -7,7 +7,17 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from tools.contract import Differential, Finding, Gap, Hypothesis, Outcome, RankedDisease, ToolArtifact, unique
+from tools.contract import (
+    AnsweredQuestion,
+    Differential,
+    Finding,
+    Gap,
+    Hypothesis,
+    Outcome,
+    RankedDisease,
+    ToolArtifact,
+    unique,
+)
 from tools.encoders import Encoder
 from tools.evidence import Evidence, EvidenceId, Status
 from tools.passages.search import rank_sentences
@@ -132,11 +142,7 @@ def summarise(artifact: ToolArtifact, question: str = "", said: Said = first_wor
     lines += [_document_line(name, documents[name][0], sentences.get(name, "")) for name in names]
     lines += [f"({len(documents) - LINES} further documents are not shown)"] if len(documents) > LINES else []
     lines += _differential_lines(artifact.differential) if artifact.differential is not None else []
-    lines += [
-        f"answered: {a.question} (similarity {a.similarity:.2f}) -> {a.evidence.document_id} | "
-        f"{_short(a.evidence.text[a.start : a.end] or a.evidence.text, ROOM)}"
-        for a in artifact.answered[:LINES]
-    ]
+    lines += [_answered_line(a) for a in artifact.answered[:LINES]]
     lines += [_gap_line(gap) for gap in artifact.gaps[:LINES]]
     lines += [f"notice: {_short(n.text, ROOM)}" for n in artifact.notices[:LINES]]
     lines += [f"note: {_short(remark, ROOM)}" for remark in artifact.remarks]
@@ -193,6 +199,13 @@ def _disease_line(start: str, item: RankedDisease) -> str:
 def _sides(supporting: Sequence[str], against: Sequence[str]) -> str:
     sides = {"for": supporting[:FINDINGS], "against": against[:FINDINGS]}
     return "".join(f"; {name}: {', '.join(items)}" for name, items in sides.items() if items)
+
+
+def _answered_line(found: AnsweredQuestion) -> str:
+    """A stored question with how near it is; a sentence that was found for the question asked is no such question."""
+    of = "may answer" if found.direct else f"answered: {found.question} (similarity {found.similarity:.2f})"
+    said = _short(found.evidence.text[found.start : found.end] or found.evidence.text, ROOM)
+    return f"{of} -> {found.evidence.document_id} | {_short(found.evidence.title, TITLE)} | {said}"
 
 
 def _gap_line(gap: Gap) -> str:

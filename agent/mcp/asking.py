@@ -249,7 +249,8 @@ def _hypothesis(asked: Hypothesis) -> str:
 
 def _answered(found: AnsweredQuestion) -> str:
     quote = one_line(found.evidence.text[found.start : found.end], LONGEST)
-    return f"answered: {found.question} (similarity {found.similarity:.2f}) [{found.evidence.id}] “{quote}”"
+    of = "may answer" if found.direct else f"answered: {found.question} (similarity {found.similarity:.2f})"
+    return f"{of} [{found.evidence.id}] “{quote}”"
 
 
 def _gap(gap: Gap) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from graphs.answering.figures import DOSE
 from graphs.answering.sources import Sources
-from graphs.judging.key_terms import GENERAL, KeyTerms, Synonyms, mentions
+from graphs.judging.key_terms import GENERAL, KeyTerms, Synonyms, has_form, mentions
 from graphs.judging.orders import speaks_to_machines
 from graphs.verification.absence import says_absent, without_absence
 from graphs.verification.quoted import QuoteCheck, best_citations
@@ -184,15 +184,17 @@ class ProseReader:
         missing = [group[0] for group in named if not any(mentions(body, name) for name in group)]
         missing += self._terms.uncovered(text, [body])
         told = [*(e.title for e in cited), *quotes, claim.told, claim.names, *claim.about]
-        missing += self._unquoted(text, diseases, " ".join(told))
+        missing += self._unquoted(text, {*diseases, *(m for m, *_ in named)}, " ".join(told))
         if missing:
             raise Fault("names", ", ".join(dict.fromkeys(missing)))
 
-    def _unquoted(self, text: str, diseases: Collection[str], body: str) -> list[str]:
-        """Findings that a statement names and its quotes do not: by no name, and by no word of it."""
+    def _unquoted(self, text: str, checked: Collection[str], body: str) -> list[str]:
+        """Findings that a statement names and its quotes do not: by no name, by no word of it, and by no other form of
+        the word (pregnant, pregnancy). ``checked``: diseases and medicines, which were held to all their names."""
         held = set(tokens(body)) | frame_words(text)
-        findings = [s for s in self._terms.subjects(text) if s[0] not in diseases]
-        return [s[0] for s in findings if not set(tokens(s[0])) & held and not any(mentions(body, n) for n in s)]
+        findings = [s for s in self._terms.subjects(text) if s[0] not in checked]
+        missing = [s[0] for s in findings if not set(tokens(s[0])) & held and not any(mentions(body, n) for n in s)]
+        return [name for name in missing if not has_form(body, name)]
 
 
 def _everyday(written: str, names: Sequence[str]) -> bool:

@@ -194,6 +194,11 @@ def _plain(word: str) -> str:
     return word
 
 
+def has_form(body: str, word: str) -> bool:
+    """Whether a text holds a word in another form or spelling, of one word alone."""
+    return WORD.fullmatch(word) is not None and _has({w.lower() for w in WORD.findall(body)}, word.lower())
+
+
 def mentions(body: str, name: str) -> bool:
     """Whether a text holds a name, as a word or the beginning of one."""
     if HAN.search(name):

@@ -25,7 +25,7 @@ from tools.encoders import Encoder
 from tools.evidence import Evidence, Frozen, Origin
 from tools.gaps.local import COLON, USEFUL, coverage_matrix
 from tools.gaps.reading import asked_for, by_page, document_line, most_wanted, need_shown
-from tools.text.numbered import LONGEST, each_once, telling, within, without_repeats
+from tools.text.numbered import each_once, telling, within, without_repeats
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
@@ -181,7 +181,6 @@ FAR = "far from the question and from all that is needed"
 REPEATED = "its sentences stand in others"
 BESIDE = "background, beside what was retrieved and in the place of none of it"
 LEFT_OUT = "left out by the model"
-BEGINNING = 30  # ours: characters of a sentence that was read and named already
 
 
 class ChoosingSettings(Frozen):
@@ -239,14 +238,15 @@ class ChooserByModel:
         usable, dropped = usable_and_dropped(candidates)
         background = [d for d in usable if d.origin is Origin.GENERATED]
         read = {r.evidence_id: r for r in context.readings}
-        speaking = [d for d in usable if d.origin is not Origin.GENERATED and not _silent(read.get(d.id))]
-        spoken = {d.id for d in (*speaking, *background)}
-        dropped += [Dropped(evidence_id=d.id, reason=SILENT) for d in usable if d.id not in spoken]
+        silent = [d for d in usable if _silent(read.get(d.id))]
+        unspoken = {d.id for d in (*silent, *background)}
+        speaking = [d for d in usable if d.id not in unspoken]
+        dropped += [Dropped(evidence_id=d.id, reason=SILENT) for d in silent]
         chosen = selection_of(wanted, [], [])
         if speaking:
             chosen = await or_local(
                 self._model.role,
-                lambda: self._of_near(question, wanted, speaking, limit, context),
+                lambda: self._of_near(question, wanted, speaking, silent, limit, context),
                 lambda: self._locally(question, wanted, speaking, limit, context),
             )
         return _with_background(chosen, dropped, background)
@@ -279,14 +279,23 @@ class ChooserByModel:
         return [by_id[d.id] for d in documents]
 
     async def _of_near(
-        self, question: str, wanted: list[str], documents: list[Evidence], limit: int, context: SelectionContext
+        self,
+        question: str,
+        wanted: list[str],
+        documents: list[Evidence],
+        silent: list[Evidence],
+        limit: int,
+        context: SelectionContext,
     ) -> Selection:
-        """What the model chooses of the documents that are not plainly of something else, and repeat nothing."""
+        """What the model chooses of the documents that are not plainly of something else, and repeat nothing, not what
+        a reading found to say nothing either."""
         read = {r.evidence_id for r in context.readings}
-        fresh = without_repeats(sorted(documents, key=lambda d: d.id not in read))
+        fresh = without_repeats([*silent, *sorted(documents, key=lambda d: d.id not in read)])
         own = {d.id for d in fresh} | read
         near = await asyncio.to_thread(self._near, question, wanted, [d for d in documents if d.id in own], context)
-        chosen = await self._by_model(question, wanted, near, limit, context, self._settings.room)
+        chosen = selection_of(wanted, [], [])
+        if near:
+            chosen = await self._by_model(question, wanted, near, limit, context, self._settings.room, silent)
         shown = {d.id for d in near}
         left = [d for d in documents if d.id not in shown]
         dropped = [Dropped(evidence_id=d.id, reason=FAR if d.id in own else REPEATED) for d in left]
@@ -314,6 +323,7 @@ class ChooserByModel:
         limit: int,
         context: SelectionContext,
         room: int,
+        silent: Sequence[Evidence] = (),
     ) -> Selection:
         read = {r.evidence_id: r for r in context.readings}
         first = sorted(most_wanted(documents), key=lambda d: d.id not in read)[: self._settings.shown]
@@ -326,9 +336,9 @@ class ChooserByModel:
             ChoosingReply,
             limit=str(limit),
             asked=told if case else f"Question: {one_line(question, QUESTION)}",
-            needs=listed([need_shown(need, question) for need in wanted]),
+            needs=listed(_needs(wanted, context.gaps, question)),
             documents=self._shown(
-                shown, read, room, _answers(context.gaps, wanted), " ".join([question, *wanted]), case=case
+                shown, silent, read, room, _answers(context.gaps, wanted), " ".join([question, *wanted])
             ),
         )
         chosen = chosen_of(reply.keep, shown, wanted)
@@ -344,20 +354,16 @@ class ChooserByModel:
     def _shown(
         self,
         documents: Sequence[Evidence],
+        silent: Sequence[Evidence],
         read: Mapping[str, DocumentReading],
         room: int,
         answers: Mapping[str, Sequence[int]],
         asked: str,
-        *,
-        case: bool,
     ) -> str:
         """The documents, one a line, with what the reading said of each, the needs that it answers, and the sentences
-        that it named; of one that was not read, what tells most, fits and stands in no other.
-
-        The model has read them: where a need is answered, but for a case, they are called to mind by their beginnings.
-        """
+        that it named, whole; of one that was not read, what tells most, fits and stands in no other."""
         share = max(room // max(sum(d.id not in read for d in documents), 1), self._settings.least)
-        first = sorted(documents, key=lambda d: d.id not in read)
+        first = [*silent, *sorted(documents, key=lambda d: d.id not in read)]
         own = each_once(first, [range(1, len(sentences(d.text)) + 1) for d in first])
         wanted = set(tokens(asked))
         fresh: dict[str, tuple[int, ...]] = {}
@@ -372,8 +378,7 @@ class ChooserByModel:
             else:
                 needs = ", ".join(map(str, answers.get(document.id, ())))
                 remark = f"{reading.stance} | answers {needs}" if needs else reading.stance
-                longest = BEGINNING if needs and not case else LONGEST
-                lines.append(document_line(n, document, reading.sentences, remark, longest, before))
+                lines.append(document_line(n, document, reading.sentences, remark, before=before))
         return "\n".join(lines)
 
     async def _locally(
@@ -391,6 +396,12 @@ class ChooserByModel:
             question, context.kind, context.findings, context.differential, [d for d in documents if d.id in kept]
         )
         return chosen.model_copy(update={"verdicts": tuple(verdicts)})
+
+
+def _needs(wanted: Sequence[str], gaps: Sequence[Gap], question: str) -> list[str]:
+    """The needs as they are shown; what is missing of another one says so."""
+    of = {g.requirement: wanted.index(g.part_of) + 1 for g in gaps if g.part_of in wanted}
+    return [need_shown(w, question) + (f" (still missing of {of[w]})" if w in of else "") for w in wanted]
 
 
 def _answers(gaps: Sequence[Gap], wanted: Sequence[str]) -> dict[str, list[int]]:

@@ -37,6 +37,10 @@ UNITS = {
 }  # fmt: skip
 # A figure with its unit, which may stand behind another that shares it: "6 to 8 hours", "9-year-old".
 MEASURE = re.compile(rf"{NUMBER.pattern}(?=(?:\s?(?:to|or|and|-|–|/)\s?\d+(?:[.,]\d+)*)*[\s-]?(?P<unit>[A-Za-z]+|%)?)")
+# "one" that counts a unit, which may stand behind another figure that shares it: "one to two hours"
+ONE = re.compile(
+    rf"\b(?:one|One)(?=(?:\s(?:to|or|and)\s[\w.]+)?[\s-](?:{'|'.join(u for u in UNITS if u.isalpha())})s?\b)"
+)
 # "The two together" counts nothing that a source must count, nor do the options that were given.
 COUNTED_BACK = re.compile(
     r"\bthe two together\b|\bamong the (?:two|three|four|five) (?:medicines|drugs|options|choices)\b", re.IGNORECASE
@@ -312,7 +316,7 @@ def _strange(text: str, held: Sequence[str], asked: str) -> set[str]:
     known, own = {n for s in held for n in numbers(s)}, measures(text)
     spelt = {ORDINALS[word] for s in held for word in re.findall(r"[a-z]+", s.lower()) if word in ORDINALS}
     known |= spelt - {m[0] for m in NUMBER.finditer(text)}  # "the third day" bears "day three", and no 3 mg
-    given, told = [m for s in held for m in measures(s)], numbers(asked)
+    given, told = [m for s in held for m in measures(ONE.sub("1", s))], numbers(asked)
 
     def borne(m: Measure) -> bool:
         if any(g.unit == m.unit != "" and math.isclose(g.size, m.size) for g in given):

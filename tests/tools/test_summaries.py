@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from support.planning_tools import GERD
-from tools.contract import Differential, Finding, Hypothesis, Outcome, RareDisease, ToolArtifact
+from tools.contract import AnsweredQuestion, Differential, Finding, Hypothesis, Outcome, RareDisease, ToolArtifact
 from tools.encoders import Encoder
 from tools.evidence import Evidence, Origin
 from tools.summaries import TellingSentences, summarise
@@ -122,3 +122,14 @@ def test_a_failure_is_told_as_one_and_no_documents_are_nothing_found() -> None:
     failed = summarise(ToolArtifact(tool="search_literature", outcome=Outcome.UNAVAILABLE))
     assert failed == "search_literature: unavailable (a source failed; this does not mean that nothing exists)"
     assert summarise(ToolArtifact(tool="search_literature", outcome=Outcome.NOTHING_FOUND)).endswith("nothing_found")
+
+
+def test_a_sentence_found_for_the_question_asked_is_told_as_no_question_that_asks_the_same() -> None:
+    found = document(CONCLUSION, "library:croup")
+    held = AnsweredQuestion(question="Croup: pregnancy?", similarity=1.0, evidence=found, start=0, end=12, direct=True)
+    asked = held.model_copy(update={"question": "What helps in croup?", "similarity": 0.9, "direct": False})
+    lines = summarise(ToolArtifact(tool="find_answered_question", answered=[held, asked])).splitlines()[1:]
+    assert lines == [
+        "may answer -> library:croup | Croup | For children",
+        "answered: What helps in croup? (similarity 0.90) -> library:croup | Croup | For children",
+    ]

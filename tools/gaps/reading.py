@@ -26,7 +26,7 @@ from tools.passages.contract import context_of
 from tools.passages.counted_reading import NEIGHBOUR
 from tools.passages.counted_reading import TOOL as CLOSELY
 from tools.text.language import language_of
-from tools.text.numbered import LONGEST, each_once, numbered, within
+from tools.text.numbered import each_once, numbered, within
 from tools.text.sentences import sentences
 from tools.text.tokens import tokens
 
@@ -35,6 +35,7 @@ REPEATED = 0.5  # ours: share of the question from which a need does not say it 
 ASKED = "what is asked"  # stands for it there
 SAME = "same page"  # stands for the title of the line before
 LEAST = 3_000  # ours: characters that any document may have: a long abstract whole
+QUESTIONED, FOR_QUESTION = "find_answered_question", 3  # ours: of what was found for a question, so many are its best
 
 
 class GapFinderByModel:
@@ -100,10 +101,10 @@ class GapFinderByModel:
             need = needs[item.need - 1] if item.need in covers else ""
             if need and not covers[item.need]:
                 missing.setdefault(item.need, Gap(requirement=need, query=query or query_of(need), said=said))
-            elif not _adds(query, need):
+            elif not _adds(query, need, inquiry.question):
                 continue
             elif sum(isinstance(key, str) for key in missing) < self._points:
-                missing.setdefault(query.casefold(), Gap(requirement=query, query=query, said=said))
+                missing.setdefault(query.casefold(), Gap(requirement=query, query=query, said=said, part_of=need))
         if inquiry.named or not useful:
             for n, need in enumerate(needs, start=1):
                 if not covers[n]:
@@ -114,10 +115,13 @@ class GapFinderByModel:
         return (*missing.values(), *covered)
 
 
-def _adds(query: str, need: str) -> bool:
-    """Whether a phrase is a point of its own: beside a covered need not its words again, nor one word alone."""
+def _adds(query: str, need: str, question: str) -> bool:
+    """Whether a phrase is a point of its own: beside a covered need more than one word, and one that neither the need,
+    nor what is searched for it, nor the question has."""
     words = set(tokens(query))
-    return bool(query) and (not need or (len(words) > 1 and words != set(tokens(need))))
+    return bool(query) and (
+        not need or (len(words) > 1 and not words <= set(tokens(f"{need} {query_of(need)} {question}")))
+    )
 
 
 def need_shown(need: str, question: str) -> str:
@@ -127,9 +131,15 @@ def need_shown(need: str, question: str) -> str:
     return one_line(f"{ASKED}{colon}{aspect}" if again else need, POINT)
 
 
-def most_wanted(documents: Sequence[Evidence], near: Mapping[str, float] = MappingProxyType({})) -> list[Evidence]:
+def most_wanted(
+    documents: Sequence[Evidence], near: Mapping[str, float] = MappingProxyType({}), most: int | None = None
+) -> list[Evidence]:
     """What a planner asked to read closely first, a passage of each page in turn; then what was found most often and
-    highest, all searches fused by their ranks. Of equals the nearer one, by ``near``."""
+    highest, all searches fused by their ranks. Of equals the nearer one, by ``near``.
+
+    Among the first ``most``, which alone are read, is the best of every call: many passages of one page push out
+    nothing that another tool brought. A piece that only asks says nothing, and stands last.
+    """
     nearer = sorted(documents, key=lambda d: -near.get(d.id, 0.0))
     turns: Counter[str] = Counter()
 
@@ -139,7 +149,30 @@ def most_wanted(documents: Sequence[Evidence], near: Mapping[str, float] = Mappi
         turns[document.document_id] += 1
         return False, turns[document.document_id]
 
-    return sorted(nearer, key=place)
+    ordered = sorted(sorted(nearer, key=place), key=_only_asks)
+    if most is None:
+        return ordered
+    best = _best_of_calls([d for d in ordered if not _only_asks(d)])
+    first = {d.id for d in sorted(ordered, key=lambda d: d.id not in best)[:most]}
+    return sorted(ordered, key=lambda d: d.id not in first)
+
+
+def _only_asks(document: Evidence) -> bool:
+    return all(span.of(document.text).endswith(("?", "？")) for span in sentences(document.text))
+
+
+def _best_of_calls(documents: Sequence[Evidence]) -> set[str]:
+    """Ids of what each call found highest; of what was found for a question of some."""
+    places: dict[tuple[str, str], dict[str, int]] = {}
+    for document in documents:
+        for way in document.found:
+            if way.rank is not None and way.stream != NEIGHBOUR:
+                of = places.setdefault((way.tool, way.query), {})
+                of[document.id] = min(way.rank, of.get(document.id, way.rank))
+    best: set[str] = set()
+    for (tool, _), ranks in places.items():
+        best.update(sorted(ranks, key=lambda name: ranks[name])[: FOR_QUESTION if tool == QUESTIONED else 1])
+    return best
 
 
 def asked_for(document: Evidence) -> bool:
@@ -168,16 +201,15 @@ def document_line(
     document: Evidence,
     only: Sequence[int],
     remark: str = "",
-    longest: int = LONGEST,
     before: Evidence | None = None,
 ) -> str:
-    """A document on one line: its number, title and section, a remark, and its numbered sentences, each of so many
-    characters. A section of the page ``before`` it has no title: that stands on the line above."""
+    """A document on one line: its number, title and section, a remark, and its numbered sentences. A section of the
+    page ``before`` it has no title: that stands on the line above."""
     same = before is not None and (before.document_id, before.title) == (document.document_id, document.title)
     title = SAME if same and document.section else document.title
     named = one_line(context_of(title, document.section), 300)
     return " | ".join(
-        part for part in (f"[{number}] {named}".strip(), remark, numbered(number, document.text, only, longest)) if part
+        part for part in (f"[{number}] {named}".strip(), remark, numbered(number, document.text, only)) if part
     )
 
 

@@ -31,12 +31,13 @@ PAGES = 3  # ours: pages of which all sections are weighed, those that cover mos
 Sections = Callable[[str], Sequence[Evidence]]
 """The pieces of a document, by its id."""
 Refused = Callable[[Iterable[Evidence]], Collection[str]]
-Order = Callable[[Sequence[Evidence], Mapping[str, float]], list[Evidence]]
-"""Documents in the order in which they are read, given how near each is."""
+Order = Callable[[Sequence[Evidence], Mapping[str, float], int], list[Evidence]]
+"""Documents in the order in which they are read, given how near each is and how many will be."""
 
 
-def by_relevance(documents: Sequence[Evidence], near: Mapping[str, float]) -> list[Evidence]:
+def by_relevance(documents: Sequence[Evidence], near: Mapping[str, float], most: int = 0) -> list[Evidence]:
     """The documents, those that cover most first."""
+    del most
     return sorted(documents, key=lambda d: -near[d.id])
 
 
@@ -213,11 +214,11 @@ class FillKnowledgeGaps:
 
         Then come pieces of their pages that cover a need better than all of these, found or not.
         """
-        refused = set(self._refused(evidence))
+        refused, most = set(self._refused(evidence)), self._settings.documents
         kept = [e for e in usable(evidence) if e.origin is Origin.RETRIEVED and e.kind != "record"]
         kept = [e for e in kept if e.id not in refused]
-        ranked = without_repeats(self._order(kept, inquiry.relevance))
-        read, left = ranked[: self._settings.documents], ranked[self._settings.documents :]
+        ranked = self._order(without_repeats(self._order(kept, inquiry.relevance, most)), inquiry.relevance, most)
+        read, left = ranked[:most], ranked[most:]
         pages = {d.document_id for d in read}
         beside = [d for d in left if d.document_id in pages]
         further = self._further(unique([d.document_id for d in by_relevance(read, inquiry.relevance)])[:PAGES], ranked)
@@ -230,7 +231,7 @@ class FillKnowledgeGaps:
             covered = max(covers[d.id][need] for d in read)
             if best not in read and covers[best.id][need] > covered:
                 read.append(best)
-        return read[: self._settings.documents + self._settings.beside]
+        return read[: most + self._settings.beside]
 
     def _further(self, pages: Sequence[str], found: Sequence[Evidence]) -> list[Evidence]:
         """Sections of pages that were not found, as this tool's; none whose sentences all stand in what was."""

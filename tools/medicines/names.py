@@ -16,11 +16,13 @@ from tools.contract import unique
 from tools.medicines.records import starter_records
 from tools.yaml_files import read_yaml
 
-TABLE, BESIDE, SHORT = (
-    Path(__file__).with_name(name) for name in ("names.yaml", "names_beside.yaml", "shorthand.yaml")
+TABLE, BESIDE, SHORT, WORDS = (
+    Path(__file__).with_name(name) for name in ("names.yaml", "names_beside.yaml", "shorthand.yaml", "words.yaml")
 )
 PLURAL = re.compile(r"s?\b", re.IGNORECASE)  # a name's plural, and its end
 FIRST = re.compile(r"[^\W_]+")  # words, as names begin
+BEGINS = re.compile(r"(?:^|[.!?。！？])\W*$")  # before the first word of a sentence
+SORT = re.compile(r"[\s-]+[A-Z]\b")  # behind the name of a sort: luminal A
 
 
 class Medicine(NamedTuple):
@@ -56,11 +58,17 @@ def medicines_in(text: str) -> list[Medicine]:
     for word in FIRST.finditer(text):
         start = word.start()
         for name in table.beginning.get(_singular(word[0]), ()) if start >= end else ():
-            if low.startswith(name, start) and (after := PLURAL.match(text, start + len(name))) is not None:
+            after = PLURAL.match(text, start + len(name)) if low.startswith(name, start) else None
+            if after is not None and not (name in table.words and _is_word(text, start, after.end())):
                 end = after.end()
                 found.append(Medicine(text[start:end], start, *table.entries[name]))
                 break
     return found
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    """Whether what may be a name or a word stands as the word: in small letters, first of a sentence, or of a sort."""
+    return text[start].islower() or BEGINS.search(text[:start]) is not None or SORT.match(text, end) is not None
 
 
 def other_names(text: str) -> dict[str, tuple[str, ...]]:
@@ -103,10 +111,12 @@ def _with(text: str, named: list[Medicine], part: str) -> str:
 
 
 class _Table(NamedTuple):
-    """Entries by name in lower case, and by a name's first word the names that begin with it, the longest first."""
+    """Entries by name in lower case, by a name's first word the names that begin with it, the longest first, and names
+    that are words too."""
 
     entries: dict[str, _Entry]
     beginning: dict[str, list[str]]
+    words: frozenset[str]
 
 
 @lru_cache(maxsize=1)
@@ -130,7 +140,7 @@ def _table() -> _Table:
     beginning: dict[str, list[str]] = defaultdict(list)
     for name in sorted(table, key=lambda name: (-len(name), name)):
         beginning[_singular(FIRST.findall(name)[0])].append(name)  # "diuretics" begins as "diuretic" does
-    return _Table(table, beginning)
+    return _Table(table, beginning, frozenset(read_yaml(WORDS)))
 
 
 def _add_short(table: dict[str, _Entry]) -> None:

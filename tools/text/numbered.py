@@ -32,13 +32,12 @@ UNLABELLED = 2  # a sentence before any heading counts as one of the results
 CONCLUSION = 3
 
 
-def numbered(number: int, text: str, only: Collection[int] | None = None, longest: int = LONGEST) -> str:
+def numbered(number: int, text: str, only: Collection[int] | None = None) -> str:
     """``[3.1] One sentence. [3.2] Another.``: the sentences of a document on one line, each after its number.
 
     Args:
         number: of the document.
         only: numbers of the sentences that are shown, from 1; all of them by default. How many lie between is told.
-        longest: characters of one sentence that are shown.
     """
     spans = sentences(text)
     parts: list[str] = []
@@ -50,7 +49,7 @@ def numbered(number: int, text: str, only: Collection[int] | None = None, longes
         if left:
             parts.append(GAP.format(left))
             left = 0
-        parts.append(f"[{number}.{n}] {one_line(span.of(text), longest)}")
+        parts.append(f"[{number}.{n}] {one_line(span.of(text), LONGEST)}")
     return " ".join([*parts, GAP.format(left)] if left else parts)
 
 

@@ -325,6 +325,14 @@ def test_the_models_first_diagnosis_and_its_order_are_kept(model: Model, told: l
             assert texts[0] == f"{OWN} (not in the knowledge graph) is possible."
 
 
+def test_where_a_document_is_from_is_told_once() -> None:
+    entry = of("gerd", "Reflux disease", "Heartburn is usual.").model_copy(
+        update={"origin": Origin.KNOWLEDGE_GRAPH, "level": "knowledge graph, not clinically reviewed"}
+    )
+    first = Sources((entry,), ((1,),)).shown.splitlines()[0]
+    assert first == "[1] knowledge graph, not clinically reviewed, Reflux disease"
+
+
 def test_who_mends_is_told_title_and_section_alone() -> None:
     page = Sources((of("rash", "Rash", "It itches."),), ((1,),))
     assert page.shown.startswith("[1] retrieved, ")
@@ -340,3 +348,30 @@ def test_a_chinese_diagnosis_is_found_by_its_latin_name_in_an_english_source(mod
     assert reader.read(Claim(claim, about=("Mallory-Weiss综合征",)), page).statement.citations
     with pytest.raises(Fault, match="mention"):
         reader.read(Claim(claim, about=("Boerhaave综合征",)), page)
+
+
+@pytest.mark.parametrize(
+    ("text", "strange"),
+    [
+        ("Antivirals work best for shingles when they begin within 72 hours of the rash.", ""),
+        ("Shingles in a pregnant woman does not usually harm the unborn baby.", ""),
+        ("Antibiotics work best for shingles when they begin within 72 hours of the rash.", "Antibiotics"),
+        ("Shingles in an asthmatic woman with epilepsy does not usually harm the unborn baby.", "epilepsy"),
+    ],
+)
+def test_a_class_of_what_is_named_and_another_form_of_a_finding_are_no_strange_names(
+    model: Model, encoder: Encoder, text: str, strange: str
+) -> None:
+    assert isinstance(model.parts.answerer, AnswererLocal)
+    reader = ProseReader(QuoteCheck(encoder), model.parts.answerer.terms, model.parts.answerer.diseases)
+    said = (
+        "Oral aciclovir works best for shingles when it begins within 72 hours of the rash.",
+        "Shingles in pregnancy does not usually harm the unborn baby.",
+    )
+    page = Sources((of("shingles", "Shingles", " ".join(said)),), ((1, 2),))
+    claim = Claim(StatementReply(text=text, cites=["1.1", "1.2"]))
+    if not strange:
+        assert reader.read(claim, page).statement.citations
+        return
+    with pytest.raises(Fault, match=strange):
+        reader.read(claim, page)

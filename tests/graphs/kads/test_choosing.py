@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphs.differential_filter.contract import Stance, Verdict
-from graphs.kads.by_model import BESIDE, FAR, SILENT, ChooserByModel, ChoosingSettings
+from graphs.kads.by_model import BESIDE, FAR, REPEATED, SILENT, ChooserByModel, ChoosingSettings
 from graphs.kads.contract import Dropped, Kept, Selection, SelectionContext
 from prompts.metering import Meter, metered
 from support.judging_models import model_by, reply, said
@@ -141,6 +141,38 @@ def test_of_a_document_that_answers_a_need_its_named_sentences_are_shown_with_th
     assert any("[2.3] Nobody was harmed." in line for line in lines), "no need tells what it says"
     case = CASE.model_copy(update={"readings": context.readings, "gaps": context.gaps})
     assert "[1.2] It is given by mouth." in said(chosen(keeps(1), [read, other], context=case)[1].requests[0])
+
+
+def test_what_is_missing_of_a_need_is_shown_as_its_part() -> None:
+    part = Gap(requirement=WANTED[0], query="treatment", part_of=WANTED[1])
+    lines = said(chosen(keeps(1), [retrieved("a")], context=SelectionContext(gaps=(part,)))[1].requests[0]).splitlines()
+    assert [line for line in lines if line[:2] in ("1.", "2.")] == [
+        "1. treatment of croup (still missing of 2)",
+        "2. harms of dexamethasone",
+    ]
+
+
+def test_a_sentence_that_a_reading_named_is_shown_whole() -> None:
+    says = "One dose of dexamethasone brought fewer children with mild croup back to care within a week than a placebo."
+    read = retrieved("read", f"Croup is common. {says}")
+    context = SelectionContext(
+        readings=(reading(read, 2),), gaps=(Gap(requirement=WANTED[0], query="treatment", covered_by=(read.id,)),)
+    )
+    lines = said(chosen(keeps(1), [read], context=context)[1].requests[0]).splitlines()
+    assert f"[1] Read | supports | answers 1 | [… 1 left out] [1.2] {says}" in lines
+
+
+def test_what_a_reading_found_silent_comes_back_in_no_piece_that_overlaps_it() -> None:
+    whole = retrieved("croup", "The dose is one. It is given by mouth. Parents were telephoned.")
+    at = whole.text.index("It is given")
+    silent = whole.model_copy(update={"id": f"library:croup@{at}-{len(whole.text)}", "text": whole.text[at:]})
+    context = SelectionContext(readings=(reading(silent, stance="silent"),))
+    lines = said(chosen(keeps(1), [whole, silent], context=context)[1].requests[0]).splitlines()
+    assert "[1] Croup | not read | [1.1] The dose is one. [… 2 left out]" in lines
+    context = SelectionContext(readings=(reading(whole, stance="silent"),))
+    selection, server, _ = chosen(keeps(1), [silent, whole], context=context)
+    assert server.requests == []
+    assert {d.evidence_id: d.reason for d in selection.dropped} == {silent.id: REPEATED, whole.id: SILENT}
 
 
 def test_nothing_that_the_model_rejected_is_brought_back_and_background_takes_nobodys_place() -> None:

@@ -85,3 +85,22 @@ def test_verdicts_in_other_words_are_confirmed_and_contradicted_ones_are_not(jud
 def test_a_figure_may_be_the_askers_or_a_quotes_in_another_unit(asked: str, quote: str, text: str, fault: str) -> None:
     items = documents([quote])
     assert check(stating(text, items), items, asked=asked).disagrees == fault
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("Dexamethasone starts to ease croup within 1 to 2 hours.", ""),
+        ("Dexamethasone starts to ease croup within 1 hour.", ""),
+        ("Dexamethasone starts to ease croup within 1 to 3 hours.", "numbers"),
+        ("Dexamethasone starts to ease croup within 1 to 2 days.", "numbers"),
+        ("1 mg of dexamethasone starts to ease croup within two hours.", "numbers"),
+        ("Dexamethasone does not start to ease croup within 1 to 2 hours.", "negation"),
+        ("Dexamethasone cannot ease croup within 1 to 2 hours.", "negation"),
+    ],
+)
+def test_one_of_a_unit_is_its_figure_and_nothing_else(text: str, wrong: str) -> None:
+    items = documents(["Dexamethasone starts to ease croup within one to two hours."])
+    assert check(stating(text, items), items).disagrees == wrong
+    other = documents(["In one of three trials dexamethasone, 2 mg, eased croup within two hours."])
+    assert check(stating("1 mg of dexamethasone eased croup within two hours.", other), other).disagrees == "numbers"

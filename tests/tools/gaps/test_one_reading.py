@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -135,7 +136,27 @@ def test_what_is_missing_of_a_need_that_documents_cover_in_part_is_a_point_of_it
     assert [gap.query for gap in open_] == [missing[0]["query"], "gout attack day 0", "gout attack day 1"]
     assert open_[0].requirement == missing[0]["query"]
     assert open_[0].said == missing[0]["said"]
+    assert {gap.part_of for gap in open_} == {NEEDS[0]}
     assert (NEEDS[0], (TRIAL.id,)) in gaps(survey)
+
+
+@pytest.mark.parametrize(
+    ("query", "own"),
+    [
+        ("harms of colchicine", False),  # fewer of its words
+        ("adverse effects of colchicine in gout", False),  # as it is searched for
+        ("colchicine harms in an attack of gout", False),  # with words of the question
+        ("colchicine harms in severe kidney disease", True),
+    ],
+)
+def test_a_need_that_is_covered_in_part_does_not_stand_twice_in_other_words(query: str, own: bool) -> None:
+    harms = "colchicine for gout: harms, side effects and uncertainty"
+    reply = says(needs=[{"number": 1, "documents": [1]}], missing=[{"need": 1, "query": query}])
+    with serving(Scripted(json.dumps(reply))) as server, metered(Meter()):
+        models = LanguageModels(ModelSettings(name="m", base_url=server.url, timeout=5.0, max_retries=0))
+        asked = replace(inquiry(), requirements=(harms,))
+        survey = asyncio.run(GapFinderByModel(models.of("gaps"), GapFinderInSteps()).find(asked, DOCUMENTS))
+    assert gaps(survey) == [*([(query, ())] if own else []), (harms, (TRIAL.id,))]
 
 
 def test_a_need_that_the_planner_named_stays_open_and_one_that_was_worked_out_is_the_models() -> None:
@@ -274,11 +295,12 @@ def test_a_chinese_reader_is_told_needs_in_chinese_and_no_phrase_that_was_search
     assert "gout in pregnancy; What to eat in gout" in english.text
 
 
-def test_what_a_planner_asked_to_read_comes_first_then_what_was_found_most_often_and_highest() -> None:
-    def found(name: str, *ways: tuple[str, str, int], stream: str = "dense") -> Evidence:
-        own = tuple(Found(tool=tool, stream=stream, query=query, rank=rank) for tool, query, rank in ways)
-        return document(name, f"On {name}.").model_copy(update={"found": own})
+def found(name: str, *ways: tuple[str, str, int], stream: str = "dense", text: str = "") -> Evidence:
+    own = tuple(Found(tool=tool, stream=stream, query=query, rank=rank) for tool, query, rank in ways)
+    return document(name, text or f"On {name}.").model_copy(update={"found": own})
 
+
+def test_what_a_planner_asked_to_read_comes_first_then_what_was_found_most_often_and_highest() -> None:
     search, closely = "search_literature", "retrieve_passages"
     once, low = found("once", (search, "gout", 1)), found("low", (search, "gout", 9))
     twice = found("twice", (search, "gout", 4), (search, "uric acid", 6))
@@ -289,3 +311,16 @@ def test_what_a_planner_asked_to_read_comes_first_then_what_was_found_most_often
     near = {once.id: 0.9, low.id: 0.9, second.id: 0.1, asked.id: 0.3, other.id: 0.2}
     given = [beside, low, once, twice, other, second, asked]
     assert most_wanted(given, near) == [asked, other, second, twice, once, beside, low]
+
+
+def test_the_best_of_every_call_is_read_however_many_passages_of_one_page_were_asked_for() -> None:
+    closely = [found(f"page{n}", ("retrieve_passages", "dose", n)) for n in range(1, 9)]
+    search = [found(f"s{n}", ("search_literature", "gout", n)) for n in range(1, 4)]
+    again = found("again", ("search_literature", "uric acid", 2))
+    asks = found("asks", ("search_literature", "uric acid", 1), text="What lowers uric acid?")
+    asked = [found(f"a{n}", ("find_answered_question", "gout?", n), stream="question") for n in range(1, 5)]
+    ordered = most_wanted([*closely, *search, asks, again, *asked], most=8)
+    assert ordered[:3] == closely[:3]
+    assert {d.id for d in ordered[:8]} == {d.id for d in (*closely[:3], search[0], again, *asked[:3])}
+    assert ordered[-1] == asks
+    assert len(ordered) == 17

@@ -44,3 +44,21 @@ def test_a_shared_class_stands_for_itself() -> None:
     (medicine,) = medicines_in("an antibiotic")
     assert medicine.family == "antibiotic"
     assert {"doxycycline", "amoxicillin", "trimethoprim"} <= set(medicine.names)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Is Luminal safe in pregnancy?", ["phenobarbital"]),
+        ("Medicines: Foster two puffs twice a day", ["beclometasone-formoterol"]),
+        ("Is chemotherapy safe in pregnancy with luminal breast cancer?", []),
+        ("Luminal narrowing of the bowel: what helps?", []),
+        ("Is chemotherapy needed in Luminal A tumours?", []),
+        ("A foster child is short of breath. Foster parents smoke.", []),
+        ("Does an occlusal splint ease jaw pain?", []),
+    ],
+)
+def test_a_name_that_is_a_word_too_names_a_medicine_only_with_a_capital_within_a_sentence(
+    text: str, named: list[str]
+) -> None:
+    assert [m.generic for m in medicines_in(text) if m.generic] == named
