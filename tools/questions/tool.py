@@ -336,7 +336,8 @@ def _score(hit: QuestionHit, asked: str) -> tuple[int, float]:
     """What asks the same outright stands first, then a whole section that is asked for, what asks nearly the same and
     holds all words of the question asked, the sentences that answer, what asks the same, and what is near."""
     if hit.direct:
-        return 4 if hit.question.whole else 2, round(hit.similarity, NEAR)
+        section = hit.question.text != asked and hit.question.whole  # a sentence answers the question as it was asked
+        return 4 if section else 2, round(hit.similarity, NEAR)
     score = (1 - LEXICAL_WEIGHT) * hit.similarity + LEXICAL_WEIGHT * hit.lexical
     if not hit.generated and hit.similarity >= OUTRIGHT:
         return 5, round(score, NEAR)
