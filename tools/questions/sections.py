@@ -18,19 +18,19 @@ from tools.evidence import EvidenceId
 from tools.library.contract import QuestionHit, SearchableLibrary
 from tools.library.document import Document, LibraryQuestion
 from tools.library.monograph import paragraphs
-from tools.literature.vocabulary import asks
 from tools.reading.messages import Section, section_asked
 from tools.spelling import mended
 from tools.text.abbreviations import expand
 from tools.text.frequency import zipf
 from tools.text.sentences import Span
-from tools.text.tokens import tokens
+from tools.text.tokens import stem, tokens
 from tools.yaml_files import read_yaml
 
 TABLE = Path(__file__).with_name("sections.yaml")
 DOCUMENTS = 5  # ours: documents found whose subject the question may name
 SURELY = 0.5  # ours: probability from which a section is what a question asks for
 COMMON = 4.7  # ours: Zipf's scale (wordfreq): how common a word is that names no disease
+ASKING = frozenset(stem(w) for w in "have get need help happen mean use take know does".split())  # ours: they ask only
 SHORTEST = 3  # characters of a name; ours
 MOST = 1500  # ours: characters of a section that an answer states, where its paragraphs are many
 ACUTE = "acute "  # what a subject is named without as often as with it
@@ -111,7 +111,7 @@ def _opens_with(document: Document, question: str) -> bool:
 
 def _about(word: str) -> bool:
     """Whether a word tells what a question is about, not only that it asks, or for which section."""
-    return not asks(word) and bool(tokens(word)) and not _of_sections().issuperset(tokens(word))
+    return bool(tokens(word)) and not (ASKING | _of_sections()).issuperset(tokens(word))
 
 
 def _hit(document: Document, name: str, asked: Section, share: float) -> QuestionHit | None:

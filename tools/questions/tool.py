@@ -21,6 +21,7 @@ from tools.medicines.names import other_names
 from tools.notices import noted
 from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning
+from tools.questions.sections import ASKING
 from tools.questions.sentences import MedicineQuestions, SentenceQuestions
 from tools.questions.settings import QuestionSettings
 from tools.text.demographics import about_others
@@ -130,7 +131,6 @@ OUTRIGHT = 0.95  # ours: cosine from which a written question stands before all 
 ALIKE = 0.80
 MARGIN = 0.08  # ours: what is further below the best one asks for something else beside it
 HELD = 0.75  # ours: share of the words asked for that must be there; a synonym or two may be missing
-ASKING = frozenset(stem(w) for w in "have get need help happen mean use take know does".split())  # ours: they ask only
 NEAR = 4  # ours: decimals of a cosine beyond which two questions are equally near
 LEXICAL_WEIGHT = 0.1  # ours: words decide between questions that are about equally near
 SHORT = 3  # ours: stored questions that are looked at for the short way
