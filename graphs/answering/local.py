@@ -309,11 +309,10 @@ def ranked(differential: Differential | None) -> bool:
 
 def _together_first(query: str, scored: Sequence[Sentence]) -> list[Sentence]:
     """Sentences on two or more of the medicines that a question names rank above those on one."""
-    asked = {m.generic or m.family: m.family for m in medicines_in(query)}
+    asked = {m.generic or m.family for m in medicines_in(query)}
 
     def both(sentence: Sentence) -> bool:
-        told = {m.generic or m.family for m in medicines_in(sentence.text)}  # a class stands for its medicines
-        return sum(name in told or family in told for name, family in asked.items()) > 1
+        return len(asked & {m.generic or m.family for m in medicines_in(sentence.text)}) > 1
 
     lifted = [s._replace(score=s.score + FIGURE) if both(s) else s for s in scored] if len(asked) > 1 else scored
     return by_score(lifted)
