@@ -103,7 +103,7 @@ def test_a_document_named_by_its_title_stands_before_one_known_by_another_name(p
     ("question", "opens"),
     [
         ("How is a coronary artery spasm treated?", False),
-        ("What helps with a blocked coronary artery?", True),
+        ("What helps when a coronary artery ruptures?", True),
         ("What helps with a ruptured spleen?", False),  # one word of it is another disease's
     ],
 )
