@@ -68,6 +68,7 @@ MOST = 12  # ours: medicines of one question that are checked, the last named
 GFR = re.compile(r"\b(?:e?gfr|crcl|creatinine clearance|kidney function)\D{0,30}(\d{1,3}(?:\.\d+)?)", re.IGNORECASE)
 BELOW = re.compile(r"\b(?:below|under|less than) (\d{1,3})\b")  # of a sentence of a page, in mL/min
 VALUE, RATE = re.compile(r"\b\d{2,3}\b"), re.compile(r"\b(?:eGFR|GFR|clearance|mL/min)", re.IGNORECASE)
+PAIR = re.compile(r"\s*(?:with|and|plus|\+|&)\s*", re.IGNORECASE)  # ours: between two medicines of a heading
 OR = re.compile(r",? (?:or|versus|vs\.?|v) (?:\w+ )?", re.IGNORECASE)
 COMMON = 0.6  # ours: share of a class's medicines whose pages must agree for the class to be told so
 WAYS = ("openly", "interacts", "harm", "may")
@@ -176,7 +177,7 @@ def check(question: str, case: str = "") -> Checked:
     unique_ = {(c.page, c.says): c for c in found}
     checks = tuple(sorted(unique_.values(), key=lambda c: ORDER.index(c.advice)))
     asks = next((way for part in parts(asked_for)[::-1] if (way := _way(part))), "may")
-    asks = "openly" if _is_choice(asked_for) else asks
+    asks = "openly" if _is_choice(asked_for) or (_is_pair(asked_for) and not is_question(asked_for.strip())) else asks
     # what is usual by itself says nothing of an amount, nor of another medicine beside it
     silent = len(beside) > 1 or _words()["amount"].search(asked_for)
     words = _words()
@@ -248,6 +249,14 @@ def _is_choice(asked_for: str) -> bool:
     return any(OR.fullmatch(b) for b in between) and not _words()["either"].search(asked_for)
 
 
+def _is_pair(asked_for: str) -> bool:
+    """Whether a heading without a verb opens with a medicine beside another: "ramipril with ibuprofen: creatinine"."""
+    named = named_in(asked_for)
+    between = (asked_for[a.start + len(a.written) : b.start] for a, b in pairwise(named))
+    opens = bool(named) and not asked_for[: named[0].start].strip()
+    return opens and any(PAIR.fullmatch(b) for b in between) and _words()["verb"].search(asked_for) is None
+
+
 def _is_asked(text: str, medicine: Medicine) -> bool:
     """Whether a medicine stands in a sentence that ends in a question mark."""
     end = re.search(r"[.!?？。\n]", text[medicine.start :])
@@ -282,7 +291,8 @@ def _asks(asked_for: str, question: str, case: str) -> bool:
     if studied and not (case or words["patient"].search(question)):
         return False
     if named_in(asked_for):
-        return ways or bool(is_question(asked_for.strip()) and not words["openly"].search(asked_for))
+        asked = is_question(asked_for.strip()) or _is_pair(asked_for)
+        return ways or bool(asked and not words["openly"].search(asked_for))
     points = any(words[way].search(asked_for) for way in ("takes_it", "remark", *ACTIVITIES, *SUBSTANCES))
     bears = any(words[way].search(asked_for) for way in ("harm", "interacts")) and words["points"].search(asked_for)
     points = points or bool(bears) or words["holds"].search(asked_for) is not None

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,14 @@ from tools.spelling import mended
 from tools.text.abbreviations import expand
 from tools.text.frequency import zipf
 from tools.text.sentences import Span
-from tools.text.tokens import tokens
+from tools.text.tokens import stem, tokens
 from tools.yaml_files import read_yaml
 
 TABLE = Path(__file__).with_name("sections.yaml")
 DOCUMENTS = 5  # ours: documents found whose subject the question may name
 SURELY = 0.5  # ours: probability from which a section is what a question asks for
 COMMON = 4.7  # ours: Zipf's scale (wordfreq): how common a word is that names no disease
+ASKING = frozenset(stem(w) for w in "have get need help happen mean use take know does".split())  # ours: they ask only
 SHORTEST = 3  # characters of a name; ours
 MOST = 1500  # ours: characters of a section that an answer states, where its paragraphs are many
 ACUTE = "acute "  # what a subject is named without as often as with it
@@ -50,7 +52,7 @@ class SectionQuestions:
 
     def search(self, question: str) -> list[QuestionHit]:
         """The section of each document found whose subject the question names, by its title before other names, else
-        of the first that opens with all the rare words of the question.
+        of the first that opens with all that the question is about.
 
         The similarity is the probability that such a section is asked for; none where it is not likely enough.
         """
@@ -96,12 +98,20 @@ def likeliest(question: str) -> tuple[Section, float]:
 
 
 def _opens_with(document: Document, question: str) -> bool:
-    """Whether a document's title and first section hold each rare word of a question, and there is one."""
+    """Whether a document's title and first section hold all that a question is about, words that stand together there
+    together here, and one of them is rare: altitude sickness is not what helps with morning sickness."""
     first = document.sections[0] if document.sections else None
-    held = set(tokens(f"{document.title} {document.text[first.start : first.end] if first is not None else ''}"))
-    rare = {w for w in WORD.findall(folded(expand(mended(question)))) if zipf(w) < COMMON}
-    wanted = set(tokens(" ".join(rare)))
-    return bool(wanted) and wanted <= held
+    opening = tokens(f"{document.title} {document.text[first.start : first.end] if first is not None else ''}")
+    said = WORD.findall(folded(expand(mended(question))))
+    wanted = [tokens(w)[0] if _about(w) else "" for w in said]
+    together = {(a, b) for a, b in pairwise(wanted) if a and b}
+    rare = any(zipf(w) < COMMON and _about(w) for w in said)
+    return rare and {*filter(None, wanted)} <= {*opening} and together <= {*pairwise(opening)}
+
+
+def _about(word: str) -> bool:
+    """Whether a word tells what a question is about, not only that it asks, or for which section."""
+    return bool(tokens(word)) and not (ASKING | _of_sections()).issuperset(tokens(word))
 
 
 def _hit(document: Document, name: str, asked: Section, share: float) -> QuestionHit | None:
@@ -145,6 +155,14 @@ def _heads(title: str, headings: Sequence[str]) -> bool:
 def _table() -> dict[str, Any]:
     table: dict[str, Any] = read_yaml(TABLE)
     return table
+
+
+@lru_cache(maxsize=1)
+def _of_sections() -> frozenset[str]:
+    """The words in which sections are asked for and headed."""
+    rows = _table().values()
+    said = [text for row in rows for text in (row["asked"].format(name=""), *row["headings"])]
+    return frozenset(tokens(" ".join(said)))
 
 
 def folded(text: str) -> str:

@@ -21,6 +21,7 @@ from tools.medicines.names import other_names
 from tools.notices import noted
 from tools.questions.index import PreparedQuestions
 from tools.questions.learning import Learning
+from tools.questions.sections import ASKING
 from tools.questions.sentences import MedicineQuestions, SentenceQuestions
 from tools.questions.settings import QuestionSettings
 from tools.text.demographics import about_others
@@ -130,7 +131,6 @@ OUTRIGHT = 0.95  # ours: cosine from which a written question stands before all 
 ALIKE = 0.80
 MARGIN = 0.08  # ours: what is further below the best one asks for something else beside it
 HELD = 0.75  # ours: share of the words asked for that must be there; a synonym or two may be missing
-ASKING = frozenset(stem(w) for w in "have get need help happen mean use take know does".split())  # ours: they ask only
 NEAR = 4  # ours: decimals of a cosine beyond which two questions are equally near
 LEXICAL_WEIGHT = 0.1  # ours: words decide between questions that are about equally near
 SHORT = 3  # ours: stored questions that are looked at for the short way
@@ -336,7 +336,8 @@ def _score(hit: QuestionHit, asked: str) -> tuple[int, float]:
     """What asks the same outright stands first, then a whole section that is asked for, what asks nearly the same and
     holds all words of the question asked, the sentences that answer, what asks the same, and what is near."""
     if hit.direct:
-        return 4 if hit.question.whole else 2, round(hit.similarity, NEAR)
+        section = hit.question.text != asked and hit.question.whole  # a sentence answers the question as it was asked
+        return 4 if section else 2, round(hit.similarity, NEAR)
     score = (1 - LEXICAL_WEIGHT) * hit.similarity + LEXICAL_WEIGHT * hit.lexical
     if not hit.generated and hit.similarity >= OUTRIGHT:
         return 5, round(score, NEAR)

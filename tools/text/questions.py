@@ -62,7 +62,12 @@ ALTERNATIVES = re.compile(
 HEADLINE = re.compile(
     r"(?:[^?]*(?:\s?--+\s?|\s[–—]\s|:\s+)|[^,?]*,\s+)(?:an?|another)\s(?:[\w/'’-]+\s+){1,16}[\w/'’-]+\s?\?\W*$", re.I
 )
-ALSO_OPEN = re.compile(r"\band (?:what|which|how|when|why|who|where)\b", re.IGNORECASE)
+# "Is flu contagious, for how long?" is answered by the time
+ALSO_OPEN = re.compile(
+    r"\band (?:(?:for|from|until|since|by) )?(?:what|which|how|when|why|who|where)\b"
+    r"|,\s*(?:(?:for|from|until|since) (?:how|when|what)|how (?:long|often|much|many|soon|far))\b",
+    re.IGNORECASE,
+)
 CLOSED_ZH = re.compile(
     r"(?:吗|么)\s*[?？。]?\s*$|是否|能否|可否|会否|有没有|是不是|能不能|需不需要|要不要|会不会|可不可以|有无|"
     r"应不应该|该不该"

@@ -61,6 +61,13 @@ def test_where_nothing_is_found_and_of_what_is_asked_openly_there_is_no_answer(r
     assert answer("Can I take ibuprofen or naproxen with warfarin?", reader) == "no"
 
 
+@pytest.mark.parametrize("heading", ["ibuprofen with warfarin: bleeding", "warfarin + ibuprofen"])
+def test_of_two_medicines_in_a_heading_the_interaction_is_told_without_an_answer(reader: Reader, heading: str) -> None:
+    assert check(heading).checks
+    assert answer(heading, reader) == ""
+    assert not check("Takes warfarin and ibuprofen.").checks
+
+
 def test_to_other_languages_the_rules_answer() -> None:
     question = "华法林和布洛芬可以一起吃吗？"
     found = check(question)

@@ -142,3 +142,11 @@ def test_what_asks_nearly_the_same_and_holds_all_words_stands_before_sentences_t
     nearly, found = near.model_copy(update={"similarity": ALIKE}), near.model_copy(update={"direct": True})
     assert _score(nearly, asked) > _score(found.model_copy(update={"similarity": 1.0}), asked)
     assert _score(nearly, f"{asked} On a bicycle?") < _score(found, asked)
+
+
+def test_a_sentence_that_is_a_paragraph_by_itself_stands_as_a_sentence(library: Library) -> None:
+    (near, *_) = library.search_questions("How is gastro-oesophageal reflux disease treated?", 1)
+    place = {"paragraph_start": near.question.start, "paragraph_end": near.question.end}
+    sentence = near.question.model_copy(update=place)
+    found = near.model_copy(update={"direct": True, "question": sentence})
+    assert _score(found, near.question.text)[0] < _score(found, "What helps with reflux?")[0]

@@ -9,7 +9,7 @@ import pytest
 from prompts.tool_arguments import FindAnsweredQuestion as Arguments
 from tools.contract import ToolContext
 from tools.library.collection import Library
-from tools.questions.sections import SectionQuestions
+from tools.questions.sections import SectionQuestions, _opens_with
 from tools.questions.sentences import SentenceQuestions
 from tools.questions.tool import FindAnsweredQuestion
 
@@ -97,3 +97,17 @@ def test_a_document_named_by_its_title_stands_before_one_known_by_another_name(p
     sections = SectionQuestions(pages, lambda title: {title: ("croup", "podagra")} if title == "Gout" else {})
     assert [h.document.id for h in sections.search("How is croup treated?")] == ["library:croup"]
     assert [h.document.id for h in sections.search("How is podagra treated?")] == ["library:gout"]
+
+
+@pytest.mark.parametrize(
+    ("question", "opens"),
+    [
+        ("How is a coronary artery spasm treated?", False),
+        ("What helps when a coronary artery ruptures?", True),
+        ("What helps with a ruptured spleen?", False),  # one word of it is another disease's
+    ],
+)
+def test_what_shares_one_word_with_a_question_is_not_what_it_asks_of(
+    pages: Library, question: str, opens: bool
+) -> None:
+    assert _opens_with(pages.document("myocardial-infarction"), question) is opens

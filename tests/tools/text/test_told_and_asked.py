@@ -8,7 +8,7 @@ from tools.text.allergies import reactions_told
 from tools.text.clauses import clauses, tells_of_none
 from tools.text.demographics import only_age
 from tools.text.measures import readings, with_directions
-from tools.text.questions import without_asked
+from tools.text.questions import is_closed, without_asked
 
 
 @pytest.mark.parametrize(
@@ -130,3 +130,16 @@ def test_a_question_is_searched_by_what_its_number_means() -> None:
     )
     assert with_directions("血钾2.4怎么办？") == "血钾2.4 (低钾血症)怎么办？"
     assert with_directions("Potassium is 4.2. What next?") == "Potassium is 4.2. What next?"
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ("Is mumps catching, and for how long?", False),
+        ("is mumps catching, how long", False),
+        ("Is mumps catching?", True),
+        ("Is it known for how long mumps is catching?", True),
+    ],
+)
+def test_a_closed_question_that_goes_on_openly_is_answered_openly(text: str, closed: bool) -> None:
+    assert is_closed(text) is closed
