@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from graphs.answering.contract import AnswerView, Choice, Diagnosis, Draft, patient_of
@@ -33,7 +33,7 @@ from graphs.answering.sources import (
     Generated,
     Sources,
     case_values,
-    left_open,
+    open_points,
     question_of,
     remarks_of,
     sources_of,
@@ -60,7 +60,7 @@ from prompts.metering import or_local
 from prompts.shown import one_line
 from tools.contract import FollowUpQuestion, Notice, RankedDisease
 from tools.encoders import Encoder
-from tools.evidence import Evidence, Frozen, Origin, Statement
+from tools.evidence import Frozen, Origin, Statement
 from tools.medicines.names import medicines_in
 from tools.messages import messages
 from tools.text.demographics import read_person
@@ -68,8 +68,6 @@ from tools.text.references import references_in
 from tools.text.tokens import tokens
 
 CASES = (Kind.CASE, Kind.FOLLOW_UP)
-Replied = Callable[[Sequence[int] | None], None]
-"""Is told once a reply is there: the numbers of the open points that it leaves open; None: it does not say."""
 DIAGNOSES = 6  # ours: diagnoses that are taken of an answer to a question
 SIGN = 200  # ours: characters of what a model says is an emergency
 # That there is no emergency, and neither sodium ("Na 121") nor what the patient lacks ("no pulse", 没有小便). Ours.
@@ -133,34 +131,26 @@ class AnswererByModel:
         if not (sources.documents or (sources.background and sources.policy == "allowed")):
             return await or_local(
                 self._model.role,
-                lambda: self._beside(view, lambda _: self._local.answer(view)),
+                lambda: self._beside(view, self._local.answer(view)),
                 lambda: self._local.answer(view),
             )
         missing = await asyncio.to_thread(self._missing, view, sources)
         if self._of_a_stranger(missing, view):
-            return await self._beside(view, lambda _: self._local.answer(view))
-
-        def by_model(replied: Replied) -> Coroutine[Any, Any, Draft]:
-            return self._case(view, sources, replied) if case else self._question(view, sources, missing, replied)
-
-        draft = await or_local(self._model.role, lambda: self._beside(view, by_model), lambda: self._local.answer(view))
+            return await self._beside(view, self._local.answer(view))
+        draft = await or_local(
+            self._model.role,
+            lambda: self._beside(view, self._case(view, sources) if case else self._question(view, sources, missing)),
+            lambda: self._local.answer(view),
+        )
         return await asyncio.to_thread(self._local.with_interactions, view, draft)
 
-    async def _beside(self, view: AnswerView, answer: Callable[[Replied], Coroutine[Any, Any, Draft]]) -> Draft:
-        """An answer; while it is checked background is written on what it leaves open, which no statement uses."""
-        writing: list[asyncio.Future[list[Evidence]]] = []
-
-        def replied(unanswered: Sequence[int] | None) -> None:
-            writing.append(asyncio.ensure_future(self._background.write(view, left_open(view, unanswered))))
-
+    async def _beside(self, view: AnswerView, answer: Coroutine[Any, Any, Draft]) -> Draft:
+        """An answer; beside that call background is written on what is open, which no statement uses."""
+        writing = asyncio.ensure_future(self._background.write(view))
         try:
-            draft = await answer(replied)
-            if not writing:
-                replied(None)
-            return with_general(draft, view, await writing[0])
+            return with_general(await answer, view, await writing)
         finally:
-            for work in writing:
-                work.cancel()
+            writing.cancel()
 
     def _sources(self, view: AnswerView, case: bool) -> Sources:
         entries = [*self._local.writer.lines(view)[1], *self._local.rare.lines(view)[1]] if case else []
@@ -180,17 +170,16 @@ class AnswererByModel:
         named = strange | {m.written.casefold() for m in medicines_in(view.question)}
         return bool(named & lacking) and named <= lacking
 
-    async def _question(self, view: AnswerView, sources: Sources, missing: Sequence[str], replied: Replied) -> Draft:
+    async def _question(self, view: AnswerView, sources: Sources, missing: Sequence[str]) -> Draft:
         remarks = remarks_of(view, missing)
         values = {"question": question_of(view), "remarks": remarks, "documents": sources.shown}
         options = options_of(view)
         if options:
             rule = "" if view.options else f"\n{VERDICT_RULE}"
-            return await self._chosen(view, sources, values | {"options": options_shown(options) + rule}, replied)
+            return await self._chosen(view, sources, values | {"options": options_shown(options) + rule})
         reply, spent = await self._model.structured(
             "answer", AnswerReply, on_text=teller(), rule=sources.rule, **values
         )
-        replied(None if reply.abstain else reply.unanswered)
         claims = [Claim(s) for s in reply.statements[: self._settings.statements]]
         written = (await self._writer.written(claims, view, sources, spent)).beside(reply.statements[len(claims) :])
         if reply.abstain and not written.standing:
@@ -199,12 +188,11 @@ class AnswererByModel:
         draft = self._draft(view, statements, written, sources, unanswered=reply.unanswered)
         return self._of_patient(draft, reply, view)
 
-    async def _chosen(self, view: AnswerView, sources: Sources, values: dict[str, str], replied: Replied) -> Draft:
+    async def _chosen(self, view: AnswerView, sources: Sources, values: dict[str, str]) -> Draft:
         """An option with the statements that it rests on; of a closed question a verdict."""
         of_nobody = view.options and VIGNETTE.match(view.question)  # an examination's patient
         schema = ExamReply if of_nobody else ChoiceReply
         reply, spent = await self._model.structured("choice", schema, on_text=teller(), rule=sources.rule, **values)
-        replied(reply.unanswered if reply.option else None)
         verdict = view.closed and not view.options
         held, judge = {e.id: e for e in sources.documents}, self._local.judge
         bears = speaks_of(view, self._local.terms.equivalents, self._relevance, judge)
@@ -252,13 +240,12 @@ class AnswererByModel:
             }
         )
 
-    async def _case(self, view: AnswerView, sources: Sources, replied: Replied) -> Draft:
+    async def _case(self, view: AnswerView, sources: Sources) -> Draft:
         """The model's own text on a case, in its order: the graph's ranking stands beside it."""
         values = case_values(view) | {"question": question_of(view), "remarks": remarks_of(view)}
         reply, spent = await self._model.structured(
             "answer_case", CaseReply, on_text=teller(), rule=sources.rule, documents=sources.shown, **values
         )
-        replied(reply.unanswered)
         ordered = sorted(reply.statements, key=lambda s: s.part != "asked")  # what was asked leads
         said = ordered[: self._settings.case_statements]
         about = [diagnosis_of(s, view, self._local.diseases) for s in said]
@@ -328,6 +315,8 @@ class AnswererByModel:
     ) -> Draft:
         cited = {c.evidence_id for s in statements for c in s.quoted}
         evidence = [e for e in sources.documents if e.id in cited]
+        points = [p.requirement for p in open_points(view)]
+        left = points if unanswered is None else [p for n, p in enumerate(points, start=1) if n in unanswered]
         notices = notices_for(view, statements, evidence, self._local.today())
         return Draft(
             statements=tuple(statements),
@@ -336,7 +325,7 @@ class AnswererByModel:
             notices=(*more, *written.notices(view.language), *notices),
             generated={s.statement.text: s.generated for s in written.standing if s.generated},
             dropped=written.dropped,
-            left_open=left_open(view, unanswered),
+            left_open=tuple(left),
             asked=told_by_asker(view),
         )
 

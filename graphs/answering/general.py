@@ -1,4 +1,4 @@
-"""Background beside an answer: a model writes on what an answer left open while that is checked, and it is told apart.
+"""Background beside an answer: a model writes on what is open while the answer is written, and it is told apart.
 
 No statement can rest on it. What stayed open when the answer was there stands under it as general knowledge; so does
 what was written for a question that nothing found answers.
@@ -12,7 +12,7 @@ from graphs.answering.choice import own_words
 from graphs.answering.contract import AnswerView, Draft
 from graphs.answering.notices import notice
 from graphs.answering.prose import plain_text
-from graphs.answering.sources import left_open
+from graphs.answering.sources import open_points
 from graphs.judging.orders import speaks_to_machines
 from tools.contract import Severity, unique
 from tools.evidence import Evidence, Origin, Statement
@@ -28,7 +28,7 @@ LONGEST = 900  # ours: characters of the background on a need that are shown; th
 
 
 class BackgroundBeside:
-    """Writes on what an answer left open.
+    """Writes on what is open after the choice.
 
     Args:
         generator: by default nothing is written. points: of them that it writes on, the most important first.
@@ -37,11 +37,11 @@ class BackgroundBeside:
     def __init__(self, generator: Generator | None = None, points: int = 0) -> None:
         self._generator, self._points = generator or GeneratorLocal(), points
 
-    async def write(self, view: AnswerView, points: Sequence[str]) -> list[Evidence]:
+    async def write(self, view: AnswerView) -> list[Evidence]:
         """At most one document a point; none on a point about one of the options, which may not be the one that is
         chosen."""
         options = set().union(*own_words(view.question, view.options).values()) if view.options else set()
-        open_ = [point for point in points if not options & set(tokens(point))][: self._points]
+        open_ = [p.requirement for p in open_points(view) if not options & set(tokens(p.requirement))][: self._points]
         if not open_:
             return []
         inquiry = Inquiry(view.question, kind=view.kind, language=view.language, options=view.options)
@@ -71,7 +71,7 @@ def with_general(draft: Draft, view: AnswerView, beside: Sequence[Evidence]) -> 
 
     It is parametric, and none of it names a publication. Where nothing is answered every need is open.
     """
-    wanted = set(left_open(view, None) if draft.left_open is None else draft.left_open)
+    wanted = {p.requirement for p in open_points(view)} if draft.left_open is None else set(draft.left_open)
     used = {i for ids in draft.generated.values() for i in ids}
     told: list[Statement] = []
     for item in (*view.background, *beside):

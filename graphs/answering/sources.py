@@ -314,12 +314,6 @@ def open_points(view: AnswerView) -> list[Gap]:
     return [g for g in view.gaps if written.issuperset(g.covered_by) and g.requirement not in covered]
 
 
-def left_open(view: AnswerView, unanswered: Sequence[int] | None) -> tuple[str, ...]:
-    """The open points that an answer says nothing on, by their numbers; all where it does not say."""
-    points = enumerate((p.requirement for p in open_points(view)), start=1)
-    return tuple(p for n, p in points if unanswered is None or n in unanswered)
-
-
 def remarks_of(view: AnswerView, missing: Sequence[str] = ()) -> str:
     """What a model is told beside the question: words of it that no document holds, the open points, numbered; "" when
     there is neither."""

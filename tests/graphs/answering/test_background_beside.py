@@ -1,4 +1,4 @@
-"""Background that is written while an answer is checked: on what it leaves open, and no statement rests on it."""
+"""Background that is written while the answer is: on what is open after the choice, and no statement rests on it."""
 
 from __future__ import annotations
 
@@ -58,39 +58,26 @@ def told(encoder: Encoder, answering: Answering, asked: AnswerView) -> tuple[Dra
         return answer(made, asked, parametric=True), writes
 
 
-def test_it_is_written_once_the_answer_says_what_is_open_and_while_that_is_checked(encoder: Encoder) -> None:
+def test_it_is_written_while_the_model_answers(encoder: Encoder) -> None:
     writes = Writes()
-    begun: list[bool] = []
 
     def answering(name: str, _: Any) -> Any:
-        if name == "MendReply":  # a figure that no source has is asked about
-            begun.append(writes.begun.wait(10))
-            return {"statements": []}
-        begun.append(writes.begun.is_set())
-        return {"statements": [GOOD, citing("It relieves 77 of 100 children.", "1.1")], "unanswered": [1]}
+        return {"statements": [GOOD], "unanswered": [1] if writes.begun.wait(10) else []}
 
     with by_model(local(encoder), encoder, answering, BackgroundBeside(writes, 3)) as (made, _), metered(Meter()):
         draft = answer(made, croup(), parametric=True)
-    assert begun == [False, True]
-    assert writes.points == [NEEDS[0]]
     assert draft.left_open == NEEDS[:1]
-
-
-def test_nothing_is_written_where_the_answer_leaves_nothing_open(encoder: Encoder) -> None:
-    draft, writes = told(encoder, saying(GOOD, unanswered=[]), croup())
-    assert not writes.begun.is_set()
-    assert draft.left_open == ()
 
 
 def test_nothing_is_written_on_what_a_document_that_the_choice_added_covers(encoder: Encoder) -> None:
-    draft, writes = told(encoder, saying(GOOD, unanswered=[1, 2, 3]), croup(*NEEDS[1:]))
+    draft, writes = told(encoder, saying(GOOD, unanswered=[]), croup(*NEEDS[1:]))
     assert writes.points == [NEEDS[0]]
-    assert draft.left_open == NEEDS[:1]
+    assert draft.left_open == ()
 
 
 def test_only_what_stays_open_is_shown_with_one_notice_and_as_resting_nowhere(encoder: Encoder) -> None:
     draft, writes = told(encoder, saying(GOOD, unanswered=[1]), croup())
-    assert writes.points == [NEEDS[0]]
+    assert writes.points == [*NEEDS]
     *said, last = draft.statements
     assert [s.text for s in said] == [FIRST]
     assert last.text == f"General knowledge, not retrieved, on {NEEDS[0]}: Textbooks tell {NEEDS[0]}."
@@ -102,7 +89,7 @@ def test_only_what_stays_open_is_shown_with_one_notice_and_as_resting_nowhere(en
 def test_no_point_about_an_option_is_written_on(encoder: Encoder) -> None:
     options = {"A": "Dexamethasone", "B": "Warfarin"}
     asked = croup(kind="multiple_choice", options=options)
-    _, writes = told(encoder, saying(GOOD, option="A", unanswered=[1, 2, 3]), asked)
+    _, writes = told(encoder, saying(GOOD, option="A", unanswered=[]), asked)
     assert NEEDS[0] in writes.points
     assert NEEDS[2] not in writes.points
 
