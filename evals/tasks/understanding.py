@@ -4,7 +4,9 @@
 a patient's case, ``as_emergency`` those that raise a flag; ``macro_f1`` is of the kinds of turn. ``other.SET.declined``
 is of messages of another field. ``emergencies.SET``: ``found``, and ``look_alikes_flagged``; ``by_numbers`` leaves the
 trained head out, and ``found_from_N`` with ``look_alikes_from_N`` is the same where the head counts from N percent: the
-curve. ``ddxplus.mild.flagged`` is of patients whose condition is no danger. Figures only, never rows.
+curve. ``conversations.found``: last messages that tell an emergency, with or beside the case, and raise it;
+``conversations.quiet_flagged``: conversations that tell none and raise one, ``quiet_messages_flagged`` the same of
+single messages. ``ddxplus.mild.flagged`` is of patients whose condition is no danger. Figures only, never rows.
 
 ``turns.LANGUAGE.right``: messages within a conversation of which the turn is as meant; ``turns.GROUP.right`` the same
 of those that ask to have something explained, ask of the disease without its name, lean on the question before, stand
@@ -67,7 +69,7 @@ from evals.sessions import starter_library
 from evals.statistics import macro_f1, paired_ratio, points, share
 from graphs.triage.asked import ASPECTS, OF_DISEASE
 from graphs.triage.contract import AskedQuestion, Kind, SessionView, TriageDecision
-from graphs.triage.emergency import by_numbers
+from graphs.triage.emergency import QUIET, by_numbers, with_open
 from graphs.triage.facts import facts_of
 from graphs.triage.local import TriageLocal
 from tools.contract import Finding
@@ -83,6 +85,7 @@ from tools.text.language import language_of
 from tools.text.measures import measures
 
 UNSEEN = SHIPPED / "unseen"
+CONVERSATIONS = UNSEEN / "conversations.jsonl"
 TURNS, ADDITIONS, WORDINGS = UNSEEN / "turns.jsonl", UNSEEN / "additions.jsonl", UNSEEN / "wordings.jsonl"
 NOTES, VALUES, THIRD = UNSEEN / "notes.jsonl", UNSEEN / "values.jsonl", UNSEEN / "ddxplus_statements.json"
 CURVE = (5, 10, 20, 30, 50, 70)  # ours: percent from which the head counts
@@ -153,6 +156,8 @@ def run(context: TaskContext) -> list[Figure]:
             for row, one in zip(told, decided(name, [row.text for row in told]), strict=True)
         ]
         out += emergency_figures(name, marked)
+    held = context.sample(read_jsonl(CONVERSATIONS, Conversation))
+    out += conversation_figures([(row, raised(triage, row)) for row in context.each(held, "conversations")])
     if context.has(TEXTS, RELEASED_CONDITIONS):
         mild = mild_conditions(context.data)
         texts = context.sample([row.text for row in read_texts(context.data) if row.pathology in mild])
@@ -339,6 +344,48 @@ def final_case(triage: TriageLocal, messages: Sequence[str]) -> str:
             question=decision.question if asked or decision.case else view.question,
         )
     return view.case
+
+
+class Said(Row):
+    """A message behind a case, and whether it tells an emergency."""
+
+    text: str
+    label: Literal["calm", "emergency"]
+
+
+class Conversation(Row):
+    """A case that is no emergency, and what is told after it; the last message may tell one."""
+
+    case: str
+    messages: tuple[Said, ...] = Field(min_length=1)
+
+
+def raised(triage: TriageLocal, row: Conversation) -> list[bool]:
+    """Whether each message, the case's first, raises an emergency that was not told before."""
+    out, view = list[bool](), SessionView()
+    for turn, text in enumerate((row.case, *(m.text for m in row.messages)), start=1):
+        view = view.model_copy(update={"turn": turn})
+        decision = with_open(triage.decide_now(text, view), text, view)
+        out.append(any(not flag.earlier for flag in decision.red_flags))
+        view = view.model_copy(
+            update={
+                "messages": (*view.messages, text),
+                "facts": decision.facts or view.facts,
+                "kind": decision.kind.value,
+                "question": decision.question,
+                "open_flags": view.open_flags if decision.kind in QUIET else decision.red_flags,
+            }
+        )
+    return out
+
+
+def conversation_figures(read: Sequence[tuple[Conversation, list[bool]]]) -> list[Figure]:
+    """Emergencies that last messages raise, and what conversations without one raise."""
+    urgent = [told[-1] for row, told in read if row.messages[-1].label == "emergency"]
+    quiet = [told for row, told in read if row.messages[-1].label == "calm"]
+    out = share("conversations.found", urgent)
+    out += share("conversations.quiet_flagged", [any(told) for told in quiet])
+    return out + share("conversations.quiet_messages_flagged", [one for told in quiet for one in told])
 
 
 def holds(case: str, fact: Fact) -> bool:

@@ -38,7 +38,7 @@ FEWEST = 5  # ours: words, or pairs of Chinese characters, below which a message
 IN_FEW_WORDS = 0.91  # ours: probability from which such a message tells of an emergency
 # ours: the same of a message within a conversation, and what it must reach for the case to be heard with it; of replies
 # held out, XX % of emergencies are heard by one or the other, and XX % of the others
-IN_CONVERSATION, ADDS = 0.6, 0.3
+IN_CONVERSATION, ADDS = 0.8, 0.3
 # ours: who a Chinese message is about, before what it tells: the head hears less behind "72岁男性，"
 PERSON_ZH = re.compile(
     r"^\W*(?:患者|病人)?[，,、\s]*(?:[男女](?:性|孩|童|婴|士)?[，,、\s]*)?(?:\d{1,3}|[一二三四五六七八九十]+)(?:岁|个?月|周|天)大?的?"
