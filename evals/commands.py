@@ -367,12 +367,13 @@ def train(
 def heads(
     data: DataOption,
     out: WeightsOption = None,
+    replies: Annotated[bool, typer.Option(help="Of emergencies within a conversation alone; the others stay.")] = False,
 ) -> None:
     """Train what sorts messages and sees emergencies, on our examples and the fit part of the data (a minute)."""
     from evals.training.message_heads import train_heads
     from tools.reading.messages import WEIGHTS
 
-    train_heads(data, out or WEIGHTS, tell=typer.echo)
+    train_heads(data, out or WEIGHTS, tell=typer.echo, replies=replies)
 
 
 def revisions(

@@ -4,9 +4,9 @@
 a patient's case, ``as_emergency`` those that raise a flag; ``macro_f1`` is of the kinds of turn. ``other.SET.declined``
 is of messages of another field. ``emergencies.SET``: ``found``, and ``look_alikes_flagged``; ``by_numbers`` leaves the
 trained head out, and ``found_from_N`` with ``look_alikes_from_N`` is the same where the head counts from N percent: the
-curve. ``conversations.found``: last messages that tell an emergency, with or beside the case, and raise it;
-``conversations.quiet_flagged``: conversations that tell none and raise one, ``quiet_messages_flagged`` the same of
-single messages. ``ddxplus.mild.flagged`` is of patients whose condition is no danger. Figures only, never rows.
+curve. ``conversations.unseen.found``: last messages that tell an emergency and raise it; ``quiet_flagged``:
+conversations that tell none and raise one, ``quiet_messages_flagged`` the same of single messages.
+``ddxplus.mild.flagged`` is of patients whose condition is no danger. Figures only, never rows.
 
 ``turns.LANGUAGE.right``: messages within a conversation of which the turn is as meant; ``turns.GROUP.right`` the same
 of those that ask to have something explained, ask of the disease without its name, lean on the question before, stand
@@ -383,9 +383,9 @@ def conversation_figures(read: Sequence[tuple[Conversation, list[bool]]]) -> lis
     """Emergencies that last messages raise, and what conversations without one raise."""
     urgent = [told[-1] for row, told in read if row.messages[-1].label == "emergency"]
     quiet = [told for row, told in read if row.messages[-1].label == "calm"]
-    out = share("conversations.found", urgent)
-    out += share("conversations.quiet_flagged", [any(told) for told in quiet])
-    return out + share("conversations.quiet_messages_flagged", [one for told in quiet for one in told])
+    out = share("conversations.unseen.found", urgent)
+    out += share("conversations.unseen.quiet_flagged", [any(told) for told in quiet])
+    return out + share("conversations.unseen.quiet_messages_flagged", [one for told in quiet for one in told])
 
 
 def holds(case: str, fact: Fact) -> bool:

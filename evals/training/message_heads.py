@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import safe_open
 
 from evals.training.fitting import SEED, frequent, held_out, logistic, text_matrix
 from graphs.triage.emergency import NAMED, emergencies
@@ -83,18 +84,29 @@ class Message(NamedTuple):
         return FEWER if self.asked or self.kind else 1.0
 
 
-def train_heads(data: Path, out: Path, tell: Callable[[str], None]) -> None:
-    """Train both heads and write their weights with a checksum beside; the same file for the same data."""
-    rows = messages(data)
-    matrix = text_matrix([row.text for row in rows])
-    tell(f"{len(rows)} texts")
+def train_heads(data: Path, out: Path, tell: Callable[[str], None], *, replies: bool = False) -> None:
+    """Train the heads and write their weights with a checksum beside; the same file for the same data.
+
+    ``replies``: that of emergencies within a conversation alone; the others stay as they are in ``out``.
+    """
+    every = messages(data)
+    whole = text_matrix([row.text for row in every])
+    tell(f"{len(every)} texts")
+    within = _replies(every, whole, tell)
+    if replies:
+        with safe_open(str(out), framework="numpy") as file:
+            kept = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            store(out, kept | within, file.metadata() or {})
+        return
+    first = [at for at, row in enumerate(every) if not row.reply]
+    rows, matrix = [every[at] for at in first], whole[first]
     sorts = _sorts(rows, _with_words(rows, matrix), tell)
     alarm, least = _emergencies(rows, matrix, tell)
     kinds, buckets, named = _kinds(rows, matrix, tell)
     meant, buckets_meant = _meanings(tell)
     section, buckets_section = _sections(data, tell)
     weights = np.vstack([sorts.coef_[:, : DENSE + BUCKETS], alarm.coef_])
-    tensors: dict[str, NDArray[Any]] = {
+    tensors: dict[str, NDArray[Any]] = within | {
         "dense": weights[:, :DENSE].astype(np.float16),
         "grams": weights[:, DENSE:].astype(np.float16),
         "medical": sorts.coef_[:, DENSE + BUCKETS :].astype(np.float32),
@@ -170,11 +182,10 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
     known = [at for at, row in enumerate(every) if row.emergency is not None]
     rows, x = [every[at] for at in known], matrix[known]
     target = np.array([int(bool(row.emergency)) for row in rows])
-    calm = np.array([not row.emergency and (row.sort is Sort.CASE or bool(row.kind) or row.reply) for row in rows])
+    calm = np.array([not row.emergency and (row.sort is Sort.CASE or bool(row.kind)) for row in rows])
     weight = np.array([FEWER if row.asked else CALM if c else 1.0 for row, c in zip(rows, calm, strict=True)])
     held = held_out(x, target, weight, [row.group for row in rows], INVERSE, STEPS)[:, 1]
     long = np.array([is_long(row.text) for row in rows])
-    reply = np.array([row.reply for row in rows])
     case = np.array([row.sort is Sort.CASE and not row.emergency for row in rows])
     sets = {
         "emergencies": np.array([bool(row.kind) and bool(row.emergency) for row in rows]),
@@ -182,9 +193,7 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
         "questions": np.array([row.sort in (Sort.QUESTION, Sort.PATIENT_QUESTION) for row in rows]),
         "long emergencies": (target == 1) & long,
         "short cases": case & ~long,
-        "long cases": calm & long & ~reply,
-        "urgent replies": reply & (target == 1),
-        "calm replies": reply & (target == 0),
+        "long cases": calm & long,
     }
     asked = float(np.quantile(held[sets["questions"]], 1 - ALARMS))
     least = [max(asked, float(np.quantile(held[sets[name]], 1 - most))) for name, most in MILD_ALARMS.items()]
@@ -192,6 +201,26 @@ def _emergencies(every: Sequence[Message], matrix: Any, tell: Callable[[str], No
         shares = (f"{100 * (held[which] >= at).mean():.1f} % of {name}" for name, which in sets.items())
         tell(f"called an emergency from {at:.3f}: {', '.join(shares)}")
     return logistic(x, target, weight, INVERSE, STEPS), least
+
+
+def _replies(every: Sequence[Message], matrix: Any, tell: Callable[[str], None]) -> dict[str, NDArray[Any]]:
+    """The head of emergencies within a conversation, which learns from first messages too."""
+    known = [at for at, row in enumerate(every) if row.emergency is not None]
+    rows, x = [every[at] for at in known], matrix[known]
+    target = np.array([int(bool(row.emergency)) for row in rows])
+    calm = [not row.emergency and (row.sort is Sort.CASE or bool(row.kind) or row.reply) for row in rows]
+    weight = np.array([FEWER if row.asked else CALM if c else 1.0 for row, c in zip(rows, calm, strict=True)])
+    held = held_out(x, target, weight, [row.group for row in rows], INVERSE, STEPS)[:, 1]
+    reply = np.array([row.reply for row in rows])
+    for at in CURVE:
+        found, flagged = (100 * (held[reply & (target == urgent)] >= at).mean() for urgent in (1, 0))
+        tell(f"replies called an emergency from {at:.3f}: {found:.1f} % of those that are, {flagged:.1f} % of others")
+    head = logistic(x, target, weight, INVERSE, STEPS)
+    return {
+        "replied": head.coef_[0, :DENSE].astype(np.float16),
+        "replied_grams": head.coef_[0, DENSE:].astype(np.float16),
+        "replied_bias": head.intercept_.astype(np.float32),
+    }
 
 
 def _kinds(

@@ -43,7 +43,7 @@ from tools.contract import Finding
 from tools.medicines.blame import asks_of_blame
 from tools.medicines.checks import check
 from tools.medicines.names import medicines_in
-from tools.reading.messages import ADDS, WORDS, Meaning, Sort, Sorted, emergency_chance, sorted_as
+from tools.reading.messages import ADDS, WORDS, Meaning, Sort, Sorted, reply_chance, sorted_as
 from tools.text import questions
 from tools.text.demographics import read_person
 from tools.text.language import language_of
@@ -379,7 +379,7 @@ class TriageLocal:
             facts = extend(session.facts, told)
             case = text_of(facts)
             reason = f"answers our question: {session.asked.text if session.asked else ''}"
-            calm = not (reply.finding and reply.finding.present) and emergency_chance(text) < ADDS
+            calm = not reply.finding.present and _adds_no_alarm(text, session.case)
             flags = merged(red_flags(text, language, alone=False), red_flags(case, language, calm=calm))
             return decision_of(Verdict(Kind.FOLLOW_UP, reason), language, Turn(case, facts), flags, reply.finding)
         urgent = verdict.explain is not None and bool(red_flags(text, language, alone=False))
@@ -390,12 +390,17 @@ class TriageLocal:
             return decision_of(verdict, language, turn, flags)
         flags = self._flags(text, language, alone=not session.case, grave=None if verdict.warned else self._grave)
         if turn.facts and turn.question != text:
-            calm = bool(session.case) and emergency_chance(text) < ADDS
+            calm = _adds_no_alarm(text, session.case)
             flags = merged(flags, self._flags(turn.question, language, grave=self._grave, calm=calm))
         if flags and verdict.kind is not Kind.CASE and not verdict.warned:  # a warning is told beside the emergency
             verdict = Verdict(Kind.CASE, f"an emergency is described: {flags[0].seen}")
             turn = case_turn(text, session, self._findings)
         return decision_of(verdict, language, turn, flags)
+
+
+def _adds_no_alarm(text: str, case: str) -> bool:
+    """Whether a message adds nothing alarming to a case that was none before."""
+    return bool(case) and reply_chance(text) < ADDS and not red_flags(case, "en")
 
 
 def decision_of(

@@ -36,8 +36,8 @@ SURELY, SURELY_WITH_TERM = 0.5, 0.9
 PLAINLY = 0.9  # ours: probability from which a question, or what stands beside one, tells of an emergency
 FEWEST = 5  # ours: words, or pairs of Chinese characters, below which a message says little by itself
 IN_FEW_WORDS = 0.91  # ours: probability from which such a message tells of an emergency
-# ours: the same of a message within a conversation, and what it must reach for the case to be heard with it; of replies
-# held out, XX % of emergencies are heard by one or the other, and XX % of the others
+# ours: the same of a message within a conversation, and what it must reach for the case to be heard with it; held out,
+# 74 % of replies that tell an emergency reach the first, and 3.4 % of the others
 IN_CONVERSATION, ADDS = 0.8, 0.3
 # ours: who a Chinese message is about, before what it tells: the head hears less behind "72岁男性，"
 PERSON_ZH = re.compile(
@@ -157,15 +157,18 @@ class Term(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """The weights: of sorts (6) and of an emergency (1), of sorts by how medical the words are; of kinds of emergency,
-    of meanings within a conversation and of sections asked for (of the n-grams those in some buckets, meanings by how
-    medical the words are and by what was said before, too); and from which probability a short text tells of an
-    emergency, and a long one."""
+    """The weights: of sorts (6) and of an emergency (1), of sorts by how medical the words are; of an emergency within
+    a conversation; of kinds of emergency, of meanings within a conversation and of sections asked for (of the n-grams
+    those in some buckets, meanings by how medical the words are and by what was said before, too); and from which
+    probability a short text tells of an emergency, and a long one."""
 
     dense: NDArray[np.float32]
     grams: NDArray[np.float32]
     bias: NDArray[np.float32]
     medical: NDArray[np.float32]
+    replied: NDArray[np.float32]
+    replied_grams: NDArray[np.float32]
+    replied_bias: NDArray[np.float32]
     named: NDArray[np.float32]
     named_grams: NDArray[np.float32]
     named_buckets: NDArray[np.int64]
@@ -251,8 +254,9 @@ def emergency_in(text: str, *, alone: bool = True, beside: float = 0.0, plainly:
     words, and a question must tell of it plainly. ``beside``: log-odds that something else adds to a text that asks
     nothing. ``plainly``: it must, whatever the text is.
     """
-    text = max((text, corrected(text)[0], PERSON_ZH.sub("", text) or text), key=emergency_chance)
-    chance, model = emergency_chance(text), heads()
+    chance_of, model = emergency_chance if alone else reply_chance, heads()
+    text = max((text, corrected(text)[0], PERSON_ZH.sub("", text) or text), key=chance_of)
+    chance = chance_of(text)
     least = IN_FEW_WORDS if alone and len(WORDS.findall(text)) < FEWEST else 0.0 if alone else IN_CONVERSATION
     if chance < least:
         return None
@@ -266,7 +270,7 @@ def emergency_in(text: str, *, alone: bool = True, beside: float = 0.0, plainly:
         some += (
             [(point, model.emergency[is_long(point)])] if len(WORDS.findall(point)) >= FEWEST and not plainly else []
         )
-        chance, text = max(((c, t) for t, least in some if (c := emergency_chance(t)) >= least), default=(0.0, ""))
+        chance, text = max(((c, t) for t, least in some if (c := chance_of(t)) >= least), default=(0.0, ""))
         if not text:
             return None
     read = features([text])[0]
@@ -322,6 +326,13 @@ def is_long(text: str) -> bool:
 def emergency_chance(text: str) -> float:
     """How surely a text tells of an emergency, 0..1."""
     return _chance(features([text])[0])
+
+
+def reply_chance(text: str) -> float:
+    """How surely a message within a conversation tells of an emergency that is new, 0..1."""
+    model, read = heads(), features([text])[0]
+    logit = model.replied @ read.dense + model.replied_grams[read.buckets] @ read.values + model.replied_bias[0]
+    return float(1 / (1 + np.exp(-logit)))
 
 
 def _chance(read: Features) -> float:
