@@ -136,3 +136,18 @@ def test_a_known_disease_on_its_usual_course_raises_nothing_and_what_is_new_does
     assert red_flags(usual, "en")
     assert red_flags(usual, "en", beside_known=beside_known) == ()
     assert [flag.code for flag in red_flags(new, "en", beside_known=beside_known)] == ["stroke"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Known T1DM on his usual insulin, vomiting, ketones high, deep breathing.",
+        "Known heart failure, stable weight, breathless lying flat, coughing pink froth.",
+        "Known sickle cell disease, typical pain crisis with chest pain and breathlessness.",
+    ],
+)
+def test_a_usual_medicine_or_a_dangerous_sign_is_no_usual_course(text: str) -> None:
+    def grave(_: str) -> float:
+        return 1.0
+
+    assert red_flags(text, "en", grave=grave, beside_known=lambda _: "") == red_flags(text, "en", grave=grave) != ()

@@ -128,6 +128,10 @@ def test_values_of_one_that_are_high_by_the_tellers_word_alone_stay_words() -> N
         ("5-year-old, creat 88", {("raised creatinine or reduced kidney function", True)}),
         ("3-year-old, WCC 19.4", {("raised white blood cell count", True)}),
         ("newborn on day 3, HR 138", {("fast heart rate", False)}),
+        ("3-year-old, BP 78/50", set()),
+        ("9-year-old, BP 87/50", {("low blood pressure", True)}),
+        ("14-year-old boy, BP 134/84", {("high blood pressure reading", True)}),
+        ("13-year-old boy, Hb 125, ALP 320, BMI 17", {("low haemoglobin", False)}),
     ],
 )
 def test_children_have_ranges_of_their_own(child: str, told_of: set[tuple[str, bool]]) -> None:
@@ -171,6 +175,24 @@ def test_a_series_in_hours_is_read_to_its_end(series: str, words: str) -> None:
 )
 def test_what_is_of_another_fluid_time_person_or_unit_tells_nothing(text: str) -> None:
     assert told(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("value", "told_of"),
+    [
+        ("PTH 45 pmol/L", {("raised parathyroid hormone", True)}),
+        ("phosphate 2.9 mmol/L", {("raised phosphate in the blood", True)}),
+        ("PaO2 45 kPa, FiO2 0.8", set()),
+        ("pH 7.28, CO2 9", set()),
+        ("overnight dexamethasone suppression, cortisol 32", set()),
+        ("midnight cortisol 60", set()),
+        ("9 am cortisol 60", {("low cortisol", True)}),
+    ],
+)
+def test_a_unit_that_is_said_holds_and_a_test_of_its_own_is_no_plain_value(
+    value: str, told_of: set[tuple[str, bool]]
+) -> None:
+    assert {t for t in told(value) if t[1]} == told_of
 
 
 def test_the_unit_and_the_reference_range_belong_to_the_number() -> None:
