@@ -236,6 +236,7 @@ class AnswererByModel:
             update={
                 "diagnoses": diagnoses,
                 "emergency": _emergency(reply.emergency, view) if told or view.options else (),
+                "calm": told and not reply.emergency.strip(),
                 "notices": (*lacking(diagnoses, view), *draft.notices),
             }
         )
@@ -269,6 +270,7 @@ class AnswererByModel:
             update={
                 "diagnoses": named,
                 "emergency": _emergency(reply.emergency, view),
+                "calm": not reply.emergency.strip(),
                 "follow_up_questions": _questions(view),
                 "told": "\n".join(dict.fromkeys(part for c in claims for part in (c.told, c.names) if part)),
                 # "Plan please?", "Agree?": what a whole answer to a case answers, in no words of theirs
@@ -300,6 +302,7 @@ class AnswererByModel:
             notices=(notice("not_retrieved", view.language), *more, *notices),
             dropped=tuple(t for t in said if t not in texts),
             emergency=_emergency(reply.emergency, view) if view.kind in CASES else (),
+            calm=view.kind in CASES and not reply.emergency.strip(),
         )
 
     def _draft(

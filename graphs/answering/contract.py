@@ -342,6 +342,7 @@ class Draft(Frozen):
         diagnoses: those that a model names of a case, in its order.
         told: the case, whose words a model's statements may repeat. asked: the message, whose figures they may.
         emergency: what a model sees beside the red flags of the rules.
+        calm: a model has read the patient's message and names no emergency.
         left_open: of the open points of the research those that the answer leaves open; None where nobody told.
         leaning: what the judge of closed questions leans to, sure enough or not; for the trace.
         stage: how far its sentences came, for the same; None where none was asked.
@@ -360,6 +361,7 @@ class Draft(Frozen):
     told: str = ""
     asked: str = ""
     emergency: tuple[RedFlag, ...] = ()
+    calm: bool = False
     left_open: tuple[str, ...] | None = None
     leaning: Leaning | None = None
     stage: Stage | None = None

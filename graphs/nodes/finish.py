@@ -27,7 +27,7 @@ from graphs.reporting.contract import Report, ReportDraft
 from graphs.reviewing.asking import with_review
 from graphs.state import State
 from graphs.triage.contract import Kind, RedFlag
-from graphs.triage.emergency import agreeing
+from graphs.triage.emergency import agreeing, doubted, quotes
 from graphs.triage.facts import changes_in
 from graphs.verification.contract import Verifier
 from prompts.metering import Usage as ModelUsage
@@ -117,6 +117,11 @@ def build(
     notices = _still_open(told_by_tools, draft, gaps, state["language"])
     notices += draft.notices
     notices += more
+    asked = context.text(state["question_key"])
+    unsure = doubted(flags, asked) if draft.calm else []
+    if unsure:
+        said = "; ".join(f"“{quote}”" for flag in unsure for quote in quotes(flag))
+        notices.append(notice("emergency_doubted", state["language"], said))
     notices.sort(key=lambda n: n.severity is not Severity.DANGER)  # what must not be given leads
     answer = Answer(
         session=context.session,
@@ -125,7 +130,7 @@ def build(
         question=context.text(state["question_key"]),
         kind=state["kind"],
         language=state["language"],
-        emergency=[*agreeing(flags, draft.emergency, context.text(state["question_key"])), *draft.emergency],
+        emergency=[*agreeing([f for f in flags if f not in unsure], draft.emergency, asked), *draft.emergency],
         statements=list(draft.statements),
         evidence=list(evidence),
         same_work=_same_work(state, context, evidence),

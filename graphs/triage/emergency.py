@@ -433,16 +433,22 @@ def merged(message: Sequence[RedFlag], case: Sequence[RedFlag]) -> tuple[RedFlag
 def agreeing(flags: Sequence[RedFlag], named: Sequence[RedFlag], message: str) -> list[RedFlag]:
     """The red flags of a turn beside what a model ``named`` as one: what the head alone heard in other words of the
     newest message gives way, since it misnames what the model has read. Numbers and plain words stand."""
-    if not named:
-        return list(flags)
-    sure = {f.code for f in (*by_words(message, "en"), *by_numbers(message, "en"))}
     said = {word for flag in named for word in tokens(flag.seen)}
+    alone = heard_alone(flags, message) if named else []
+    return [f for f in flags if f not in alone or said & set(tokens(" ".join(quotes(f))))]
+
+
+def doubted(flags: Sequence[RedFlag], message: str) -> list[RedFlag]:
+    """Those that a model which read the message and names no emergency speaks against: what the head alone heard,
+    where it does not hear it plainly."""
+    return heard_alone(flags, message) if emergency_chance(message) < PLAINLY else []
+
+
+def heard_alone(flags: Sequence[RedFlag], message: str) -> list[RedFlag]:
+    """Those of a message that neither numbers nor plain words tell."""
+    sure = {f.code for f in (*by_words(message, "en"), *by_numbers(message, "en"))}
     own = message.casefold()
-    return [
-        f
-        for f in flags
-        if f.code in sure or said & set(tokens(" ".join(quotes(f)))) or not all(q in own for q in quotes(f))
-    ]
+    return [f for f in flags if f.code not in sure and all(q in own for q in quotes(f))]
 
 
 def quotes(flag: RedFlag) -> list[str]:

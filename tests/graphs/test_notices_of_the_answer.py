@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from agent.agent import Agent
 from agent.settings import Settings
 from graphs.answering.contract import Answer, AnswerView, Diagnosis, Draft, Patient, patient_of
 from graphs.triage.contract import RedFlag
+from graphs.triage.local import TriageLocal
 from support.machine_parts import Query, Scripted, SearchTool, parts
 from tools.contract import AnsweredQuestion, FollowUpQuestion, Notice, ToolArtifact, ToolContext
 from tools.evidence import Origin, Statement, cite
@@ -61,6 +63,35 @@ class ByModel(Answering):
                 "follow_up_questions": (asked,),
             }
         )
+
+
+class Calm(Answering):
+    """A model's answer to a case in which it sees no emergency."""
+
+    async def answer(self, view: AnswerView) -> Draft:
+        return (await super().answer(view)).model_copy(update={"calm": True})
+
+
+@pytest.mark.parametrize(
+    ("case", "stands"),
+    [
+        ("my tongue went black overnight after the pink stomach syrup", []),
+        ("61-year-old man, crushing pain behind the breastbone for an hour, sweating and grey.", ["heart_attack"]),
+    ],
+)
+def test_what_only_the_head_hears_faintly_is_a_warning_where_a_model_sees_no_emergency(
+    tmp_path: Path, case: str, stands: list[str]
+) -> None:
+    told: dict[str, tuple[list[str], list[str]]] = {}
+    for name, script in (("local", Answering(plan_of={1: ["x"]})), ("model", Calm(plan_of={1: ["x"]}))):
+        machine = replace(parts(script), triage=TriageLocal())
+        with Agent(Settings(home=tmp_path / name), parts=machine) as agent:
+            answer = agent.ask(case)
+        doubts = [n.text for n in answer.notices if n.code == "emergency_doubted"]
+        told[name] = ([f.code for f in answer.emergency], doubts)
+    assert told["local"] == (stands or ["emergency"], [])
+    assert told["model"][0] == stands
+    assert [case in text for text in told["model"][1]] == ([] if stands else [True])
 
 
 class GapTool(SearchTool):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphs.triage.contract import RedFlag, SessionView, TriageDecision
-from graphs.triage.emergency import QUIET, agreeing, merged, red_flags, with_open
+from graphs.triage.emergency import QUIET, agreeing, doubted, merged, red_flags, with_open
 from graphs.triage.local import TriageLocal
 
 TRIAGE = TriageLocal()
@@ -114,3 +114,38 @@ def test_what_the_head_alone_heard_elsewhere_gives_way_to_what_a_model_names() -
     flags = [RedFlag(code=code, seen=seen, advice="Call.") for code, seen in told.items()]
     assert [flag.code for flag in agreeing(flags, [named], message)] == ["shock", "stroke", "sepsis"]
     assert agreeing(flags, [], message) == flags
+
+
+def test_a_model_speaks_only_against_what_the_head_alone_hears_and_not_plainly() -> None:
+    unsure = "my tongue went black overnight after the pink stomach syrup"
+    assert [f.code for f in doubted(red_flags(unsure, "en"), unsure)] == ["emergency"]
+    plainly = "58-year-old man, pain in the upper belly through to the back since yesterday, now much less."
+    for told in (plainly, CHEST, "I want to end my life", "He is drowsy, pulse 134, BP 78/40."):
+        flags = red_flags(told, "en")
+        assert flags
+        assert doubted(flags, told) == []
+
+
+@pytest.mark.parametrize(
+    ("case", "replies"),
+    [
+        ("My son is 3, ear ache and temperature since last night.", ["no stiff neck, no rash", "He is still in pain"]),
+        (
+            "Baby 8 months with a runny nose and a cough for 3 days.",
+            ["he was sick only once", "He is tired and grumpy"],
+        ),
+        ("68 year old man with a bladder infection on trimethoprim.", ["not confused", "he still has burning"]),
+    ],
+)
+def test_what_is_told_calmly_within_a_calm_conversation_raises_nothing(case: str, replies: list[str]) -> None:
+    assert [codes(decision) for decision in talk(case, *replies)] == [[]] * 3
+
+
+@pytest.mark.parametrize(
+    "news",
+    ["now I can't wake him properly", "his lips have gone blue", "his tongue swells and he cannot breathe"],
+)
+def test_an_emergency_that_comes_later_is_raised(news: str) -> None:
+    *before, last = talk("My son is 3, ear ache and temperature since last night.", "no rash", news)
+    assert [codes(decision) for decision in before] == [[], []]
+    assert last.red_flags
