@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from graphs.triage.contract import Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.facts import Fact, changes_in, text_of
 from tools.medicines.names import medicines_in
-from tools.reading.messages import PATIENT, PLAINLY, WORDS, emergency_chance, emergency_in, sorted_as
+from tools.reading.messages import FEWEST, PATIENT, PLAINLY, WORDS, emergency_chance, emergency_in, sorted_as
 from tools.text import questions
 from tools.text.clauses import Clause, clauses, patient_in
 from tools.text.demographics import Person, read_person
@@ -234,9 +234,17 @@ def _says(text: str, words: str) -> str:
         clause = next((c for c in clauses(text) if c.start <= match.start() < c.end), None)
         before = text[clause.start : match.start()] if clause is not None else ""
         negated = negations(before) or verbal_negation(before) or chinese_negation(before)
-        if not negated and (clause is None or not clause.past):
+        if not negated and not _is_topic(text, match.start()) and (clause is None or not clause.past):
             return match[0] if clause is None else text[clause.start : max(clause.end, match.end())]
     return ""
+
+
+def _is_topic(text: str, at: int) -> bool:
+    """Whether a place of a text lies in a question of few words, which names a thing and tells none: "Any bleeding
+    signal?" at the end of a question of evidence."""
+    part = next((s.of(text) for s in sentences(text) if s.start <= at < s.end), "")
+    few = len(WORDS.findall(part)) < FEWEST and part.rstrip().endswith(("?", "？"))
+    return few and not FIRST_PERSON.search(part)
 
 
 def by_numbers(text: str, language: str) -> tuple[RedFlag, ...]:

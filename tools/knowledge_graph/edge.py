@@ -33,7 +33,7 @@ from tools.text.body_sites import is_only_a_part
 from tools.text.clauses import Clause, tells_of_medicine
 from tools.text.frequency import zipf
 from tools.text.language import HAN, language_of
-from tools.text.measures import GAP, GAP_ZH, NUMBER, UNIT, values
+from tools.text.measures import GAP, GAP_ZH, NUMBER, UNIT, measures, values
 from tools.text.tokens import tokens
 
 # How near a case's text is to the graph's diseases, and to diseases that the graph lacks.
@@ -417,8 +417,9 @@ def unread(case: str, graph: Graph, read: Reading) -> tuple[str, ...]:
 
 
 def _values_of_no_measure(case: str) -> list[tuple[int, str]]:
-    """Values of tests that no measure reads, with their places: ``calprotectin 900``, ``FCP 900``."""
-    known = [(v.start, v.end) for v in values(case, quiet=True)]
+    """Values of tests that no measure reads, with their places: ``calprotectin 900``, ``FCP 900``; of which the graph
+    has no finding, too."""
+    known = [(v.start, v.end) for v in values(case, quiet=True) if not measures()[v.measure].get("unread")]
     found = [*VALUE.finditer(case), *VALUE_ZH.finditer(case)]
     return [
         (m.start(), m[0].strip())
