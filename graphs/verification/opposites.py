@@ -1,0 +1,98 @@
+"""Words of which one cannot stand for another: safe and unsafe, start and stop, men and women, first and second line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from tools.text.negation import DENIES, denies
+from tools.text.tokens import tokens
+from tools.yaml_files import read_yaml
+
+FILE = Path(__file__).with_name("opposites.yaml")
+# Under a condition alone a thing may be told with a denial or without.
+ONLY = re.compile(r"\b(?:only|unless|until|except|before)\b", re.IGNORECASE)
+SHARED = 0.6  # ours: share of the shorter clause's words from which two clauses speak of the same
+LEAST = 2  # ours: words that they share at least, where the shorter one has as many
+
+WHERE = re.compile(r"\b(?:when|if|where|once|who|whose)\b.*", re.IGNORECASE)  # what a clause holds for
+
+Ways = Sequence[re.Pattern[str]]
+"""The ways that a matter can be."""
+Way = tuple[int, bool]
+"""Which of its ways a matter is, and whether that is denied."""
+
+
+class Matters(NamedTuple):
+    """The matters by name: those that differ wherever in a text they stand, those that do in clauses of the same, and
+    those that are also said by a denial."""
+
+    anywhere: dict[str, Ways]
+    in_a_clause: dict[str, Ways]
+    deniable: dict[str, Ways]
+
+
+@lru_cache(maxsize=1)
+def matters() -> Matters:
+    """The matters of the file."""
+    read = read_yaml(FILE)
+    return Matters(*({n: [re.compile(w, re.I) for w in ways] for n, ways in read[k].items()} for k in Matters._fields))
+
+
+def opposed(clauses: Sequence[str], held: Sequence[str]) -> bool:
+    """Whether the clauses of a text say the opposite of those of its quotes."""
+    known = matters()
+    for ways in known.anywhere.values():
+        said, quoted = ({n for c in side for n, way in enumerate(ways) if way.search(c)} for side in (clauses, held))
+        if said and quoted and not said & quoted:
+            return True
+    named = [(ways, False) for ways in (*known.anywhere.values(), *known.in_a_clause.values())]
+    named += [(ways, True) for ways in known.deniable.values()]
+    return any(_turns(clause, held, ways, deniable) for clause in clauses for ways, deniable in named)
+
+
+def told_apart(clause: str, held: str) -> bool:
+    """Whether one of two clauses denies what is the opposite of the other's: "not stopped", "continued"."""
+    return any(
+        s[0] != q[0] and s[1] is not q[1]
+        for ways in matters().deniable.values()
+        for s in _ways(clause, ways, True)
+        for q in _ways(held, ways, True)
+    )
+
+
+def _turns(clause: str, held: Sequence[str], ways: Ways, deniable: bool) -> bool:
+    """Whether a clause says the opposite of the clause that speaks of the same as much as any does."""
+    said = _ways(clause, ways, deniable)
+    if len(said) != 1:
+        return False
+    words = _words(clause, ways)
+    crossed = straight = 0
+    for other in held:
+        quoted, theirs = _ways(other, ways, deniable), _words(other, ways)
+        shared, size = len(words & theirs), min(len(words), len(theirs))
+        if len(quoted) != 1 or not shared or shared < max(min(LEAST, size), SHARED * size):
+            continue
+        (way, denied), (their_way, theirs_denied) = *said, *quoted
+        alone = way == their_way and (ONLY.search(clause) or ONLY.search(other))
+        if (way == their_way) is (denied is not theirs_denied) and not alone:
+            crossed = max(crossed, shared)
+        else:
+            straight = max(straight, shared)
+    return crossed > straight
+
+
+def _ways(clause: str, ways: Ways, deniable: bool) -> set[Way]:
+    """The ways of a matter that a clause tells, denied where it may be and the clause holds an odd number of denials."""
+    main = WHERE.sub(" ", clause)
+    return {(n, deniable and denies(way.sub(" ", main))) for n, way in enumerate(ways) if way.search(clause)}
+
+
+def _words(clause: str, ways: Ways) -> set[str]:
+    """What a clause speaks of beside the matter."""
+    for way in ways:
+        clause = way.sub(" ", clause)
+    return set(tokens(DENIES.sub(" ", clause)))
