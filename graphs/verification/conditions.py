@@ -17,7 +17,7 @@ BESIDE = r"(?:in|of|to|for|from|by|at|on|as|or|and|than|within|before|after|duri
 # Where something holds, told by what comes before it; with the words that tell whether it is so or not. Ours.
 CONDITION = re.compile(
     rf"\bwho\s+(?P<who>(?:{VERB}\s+)?(?:(?:not|never|also|still)\s+)?[^,;:.]*?)(?=\s{VERB}\b|[,;:.]|$)"
-    rf"|\b(?:if|when|where|once|(?P<unless>unless))\s+(?P<when>[^,;:.]+)"
+    rf"|\b(?:if|when|where|once|(?P<unless>unless|except (?:for|in|if|when|where)))\s+(?P<when>[^,;:.]+)"
     rf"|\b(?:with|(?P<without>without))\s+(?:an?\s|the\s|any\s|some\s)?"
     rf"(?P<having>(?!{BESIDE}\b)[\w-]+(?:\s+(?!(?:{BESIDE}|{VERB})\b)[\w-]+){{0,2}})",
     re.IGNORECASE,
@@ -29,7 +29,8 @@ DENIED = re.compile(
 )
 # What is left out of what a statement says, and what it holds for alone.
 EXCEPT = re.compile(
-    r"\b(?:except(?: (?:for|in|if|when|with|that))?|unless|apart from|other than|excluding|but not (?:in|for|with|when|if))\b"
+    r"\b(?:except(?: (?:for|in|if|when|with|that))?|unless|apart from|other than|excluding"
+    r"|but not (?:in|for|with|when|if))\b"
     r"(?P<what>[^,;:.]*)",
     re.IGNORECASE,
 )
@@ -59,6 +60,15 @@ def conditions(text: str) -> Iterator[Condition]:
                 yield Condition(words, lacks == 1, main, len(DENIED.findall(rest)) % 2 == 1)
 
 
+def reconditioned(text: str, quotes: Sequence[str], held: Collection[str], asked: str = "") -> bool:
+    """Whether a text holds for something else than its quotes: a condition is turned round or left out, an exception
+    is made of which the words that are ``held`` tell nothing. What the asker told may be taken for granted."""
+    asks = set(tokens(asked))
+    if turned_condition(text, quotes) or dropped_condition(text, quotes, asks):
+        return True
+    return added_exception(text, {*held, *asks})
+
+
 def turned_condition(text: str, quotes: Sequence[str]) -> bool:
     """Whether a text says of where something is so what its quotes say of where it is not, or the reverse."""
     held = [c for q in quotes for c in conditions(q)]
@@ -84,7 +94,9 @@ def dropped_condition(text: str, quotes: Sequence[str], beside: Collection[str] 
     sentences = [s for q in quotes for s in ENDS.split(q)]
     alone = [(set(tokens(m["what"])), set(tokens(s[: m.start()]))) for s in sentences for m in ALONE.finditer(s)]
     free = any(_alike(own, set(tokens(s))) and not ALONE.search(s) for s in sentences)
-    return not free and any(what and main and not what & (own | set(beside)) and _alike(own, main) for what, main in alone)
+    return not free and any(
+        what and main and not what & (own | set(beside)) and _alike(own, main) for what, main in alone
+    )
 
 
 def _alike(left: set[str], right: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Words of which one cannot stand for another: safe and unsafe, start and stop, men and women, first and second line."""
+"""Words of which one cannot stand for another: safe and unsafe, start and stop, men and women, at least and at most."""
 
 from __future__ import annotations
 
@@ -35,20 +35,50 @@ class Matters(NamedTuple):
     deniable: dict[str, Ways]
 
 
+class Limits(NamedTuple):
+    """Words by which a figure is the least or the most that is meant: before it, behind it with its unit, and any."""
+
+    before: re.Pattern[str]
+    behind: re.Pattern[str]
+    words: re.Pattern[str]
+
+
 @lru_cache(maxsize=1)
 def matters() -> Matters:
     """The matters of the file."""
     read = read_yaml(FILE)
-    return Matters(*({n: [re.compile(w, re.I) for w in ways] for n, ways in read[k].items()} for k in Matters._fields))
+
+    def of(name: str) -> dict[str, Ways]:
+        return {matter: [re.compile(way, re.IGNORECASE) for way in ways] for matter, ways in read[name].items()}
+
+    return Matters(of("anywhere"), of("in_a_clause"), of("deniable"))
+
+
+@lru_cache(maxsize=1)
+def limits() -> Limits:
+    """The words of limits; groups ``least`` and ``most``."""
+    told = {name: "|".join(words) for name, words in read_yaml(FILE)["limits"].items()}
+    before = rf"(?P<least>{told['least_before']})|(?P<most>{told['most_before']})"
+    behind = rf"(?P<least>{told['least_behind']})|(?P<most>{told['most_behind']})"
+    return Limits(
+        re.compile(rf"\b(?:{before})(?:\s+(?!(?:to|and|or)\b)[A-Za-z]+){{0,3}}\s*$", re.IGNORECASE),
+        re.compile(rf"(?:[\s-]?[A-Za-z/%]+)?(?:\s(?:of age))?\s+(?:{behind})\b", re.IGNORECASE),
+        re.compile(rf"\b(?:{before})\b", re.IGNORECASE),
+    )
 
 
 def opposed(clauses: Sequence[str], held: Sequence[str]) -> bool:
-    """Whether the clauses of a text say the opposite of those of its quotes."""
-    known = matters()
-    for ways in known.anywhere.values():
+    """Whether clauses tell one way of a matter where those of the quotes tell only another, whatever they speak of."""
+    for ways in matters().anywhere.values():
         said, quoted = ({n for c in side for n, way in enumerate(ways) if way.search(c)} for side in (clauses, held))
         if said and quoted and not said & quoted:
             return True
+    return False
+
+
+def opposed_clause(clauses: Sequence[str], held: Sequence[str]) -> bool:
+    """Whether one of some clauses says the opposite of a clause of the quotes that speaks of the same."""
+    known = matters()
     named = [(ways, False) for ways in (*known.anywhere.values(), *known.in_a_clause.values())]
     named += [(ways, True) for ways in known.deniable.values()]
     return any(_turns(clause, held, ways, deniable) for clause in clauses for ways, deniable in named)
@@ -86,7 +116,7 @@ def _turns(clause: str, held: Sequence[str], ways: Ways, deniable: bool) -> bool
 
 
 def _ways(clause: str, ways: Ways, deniable: bool) -> set[Way]:
-    """The ways of a matter that a clause tells, denied where it may be and the clause holds an odd number of denials."""
+    """The ways of a matter that a clause tells; denied where the clause holds an odd number of denials."""
     main = WHERE.sub(" ", clause)
     return {(n, deniable and denies(way.sub(" ", main))) for n, way in enumerate(ways) if way.search(clause)}
 

@@ -75,13 +75,13 @@ class QuoteCheck:
         return "" if fault and worded and self._says(statement.text, [c.quote for c in statement.citations]) else fault
 
     def _other_disease(self, statement: Statement, cited: Sequence[Evidence], told: str) -> bool:
-        """Whether a statement names a disease that neither its quotes and titles nor what was told name, and leaves out
-        one that they do."""
+        """Whether a statement names a disease that neither its quotes and titles nor what was told name, and none of
+        those that they do."""
         named = self._diseases(statement.text)
         source = " ".join([*(e.title for e in cited), *(c.quote for c in statement.citations)])
         strange = [m for m, names in named.items() if not everyday(m, names) and not _any(f"{source} {told}", m, names)]
-        theirs = self._diseases(source) if strange else {}
-        return any(not everyday(m, names) and not _any(statement.text, m, names) for m, names in theirs.items())
+        theirs = {m: names for m, names in self._diseases(source).items() if not everyday(m, names)} if strange else {}
+        return bool(theirs) and not any(_any(statement.text, m, names) for m, names in theirs.items())
 
     def _strange(self, statement: Statement, share: float, *, guessed: bool) -> str:
         """Whether a statement is too far from its quotes, by the share of its words that they hold and by meaning."""

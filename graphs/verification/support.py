@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from graphs.verification.absence import without_absence
-from graphs.verification.conditions import added_exception, dropped_condition, turned_condition
-from graphs.verification.opposites import opposed, told_apart
+from graphs.verification.conditions import reconditioned
+from graphs.verification.opposites import limits, opposed, opposed_clause, told_apart
 from tools.evidence import Evidence, Frozen, Statement
 from tools.medicines.names import medicines_in
 from tools.text.language import language_of
@@ -47,18 +47,6 @@ ONE = re.compile(
 COUNTED_BACK = re.compile(
     r"\bthe two together\b|\bamong the (?:two|three|four|five) (?:medicines|drugs|options|choices)\b", re.IGNORECASE
 )
-# What makes a figure the least, or the most, that is meant: before it and behind it. Ours.
-LEAST_BEFORE = r"at least|(?:not?|never) (?:less|fewer|sooner|earlier) than|more than|longer than|older than|over|above|beyond|after|from|a minimum of"
-MOST_BEFORE = r"at most|(?:not?|never) (?:more|longer|later) than|up to|within|less than|fewer than|shorter than|younger than|under|below|before|until|not exceed(?:ing)?|a maximum of|in the first|during the first"
-LIMITS_BEFORE = re.compile(
-    rf"\b(?:(?P<least>{LEAST_BEFORE})|(?P<most>{MOST_BEFORE}))(?:\s+(?!(?:to|and|or)\b)[A-Za-z]+){{0,3}}\s*$", re.IGNORECASE
-)
-LIMITS_BEHIND = re.compile(
-    r"(?:[\s-]?(?:[A-Za-z/%]+))?(?:\s(?:of age))?\s+(?:(?P<least>or (?:more|longer|older|over|above|higher|later)|and (?:over|above|older)"
-    r"|apart|later|after)|(?P<most>or (?:less|fewer|under|younger|below|lower|shorter)|at (?:the )?most|of each other|before))\b",
-    re.IGNORECASE,
-)
-LIMITS = re.compile(rf"\b(?:{LEAST_BEFORE}|{MOST_BEFORE})\b", re.IGNORECASE)
 HAN_DIGITS = "〇一二三四五六七八九"
 # A Chinese numeral before a unit of time, dose or count; 两 is two.
 HAN_NUMBER = re.compile(
@@ -262,10 +250,12 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "", as
     compared = _compared(rest, said)
     if compared or (compared is None and opposed(_cut(rest), [c for s in said for c in _cut(s)])):
         return Check(share, "negation")
-    beside = held | set(tokens(asked))
-    if turned_condition(rest, quotes) or added_exception(rest, beside) or dropped_condition(rest, quotes, beside - held):
+    own = " ".join(s for s in STOP.split(rest) if not JUDGED.search(s)) if told else rest
+    if (compared is None and opposed_clause(_cut(own), [c for q in quotes for c in _cut(q)])) or reconditioned(
+        own, quotes, held, asked
+    ):
         return Check(share, "negation")
-    if _limits_crossed(rest, said):
+    if _limits_crossed(own, quotes):
         return Check(share, "numbers")
     if _turned(rest, quotes, told, asked):
         return Check(share, "negation", worded=True)
@@ -306,17 +296,25 @@ def measures(text: str) -> list[Measure]:
     return out
 
 
-def _limits(text: str) -> list[tuple[Measure, bool, bool]]:
-    """The figures of a text that are limits, with whether one is the least, and whether its clause denies."""
+class Limit(NamedTuple):
+    """A figure that is the least or the most, and whether its clause denies."""
+
+    measure: Measure
+    least: bool
+    denied: bool
+
+
+def _limits(text: str) -> list[Limit]:
+    """The figures of a text that are limits."""
     out = []
     for clause in _cut(ONE.sub("1", text)):
         words = re.sub(r"[A-Za-z]+", lambda m: NUMBER_WORDS.get(m[0].lower(), m[0]), clause)
-        denies = len(DENIAL.findall(AFFIRMS.sub(" ", LIMITS.sub(" ", words)))) % 2 == 1
+        denies = len(DENIAL.findall(AFFIRMS.sub(" ", limits().words.sub(" ", words)))) % 2 == 1
         for m in MEASURE.finditer(words):
-            before, behind = LIMITS_BEFORE.search(words[: m.start()]), LIMITS_BEHIND.match(words[m.end() :])
+            before, behind = limits().before.search(words[: m.start()]), limits().behind.match(words[m.end() :])
             found = before or behind
             if found and (own := measures(words[m.start() : m.end() + 12])):
-                out.append((own[0], found["least"] is not None, denies))
+                out.append(Limit(own[0], found["least"] is not None, denies))
     return out
 
 
@@ -325,12 +323,24 @@ def _limits_crossed(text: str, quotes: Sequence[str]) -> bool:
     that is compared with theirs tells nothing."""
     if numbers(text) - {n for q in quotes for n in numbers(q)}:
         return False
-    held = [limit for q in quotes for limit in _limits(q)]
-    for m, least, denies in _limits(text):
-        same = [h for h in held if h[0].unit == m.unit and math.isclose(h[0].size, m.size)]
-        if same and all(h[1] is not least and h[2] is denies for h in same):
-            return True
-    return False
+    same = [[h for q in quotes for h in _limits(q) if _of_one_figure(limit, h)] or [limit] for limit in _limits(text)]
+    return any(
+        all(h.least is not limit.least and h.denied is limit.denied for h in held)
+        for limit, held in zip(_limits(text), same, strict=True)
+    )
+
+
+def _of_one_figure(left: Limit, right: Limit) -> bool:
+    return left.measure.unit == right.measure.unit and math.isclose(left.measure.size, right.measure.size)
+
+
+def _limits_agree(text: str, quote: str) -> bool:
+    """Whether one of two clauses denies what is most where the other says what is least: "not within", "at least"."""
+    return any(
+        said.least is not held.least and said.denied is not held.denied and _of_one_figure(said, held)
+        for said in _limits(text)
+        for held in _limits(quote)
+    )
 
 
 def _strange(text: str, held: Sequence[str], asked: str) -> set[str]:
@@ -400,7 +410,11 @@ def _turned(text: str, quotes: Sequence[str], told: str = "", asked: str = "") -
         most = max((n for _, n in same), default=0)
         for held, piece in ((held, piece) for held, kind, piece in quoted if not kind & kinds):
             denied = _denied(clause if True in kinds else piece)
-            if bool(words & STOPS) is not bool(held & STOPS) or told_apart(clause, piece):
+            if (
+                bool(words & STOPS) is not bool(held & STOPS)
+                or told_apart(clause, piece)
+                or _limits_agree(clause, piece)
+            ):
                 continue  # "avoid it" and "it is stopped" say the same
             if denied and not denied & words & held:
                 continue  # it speaks of something else that the thing is not
