@@ -16,7 +16,7 @@ VERB = (
 BESIDE = r"(?:in|of|to|for|from|by|at|on|as|or|and|than|within|before|after|during|because|with|without|who|when|if)"
 # Where something holds, told by what comes before it; with the words that tell whether it is so or not. Ours.
 CONDITION = re.compile(
-    rf"\bwho\s+(?P<who>(?:{VERB}\s+)?(?:(?:not|never|also|still)\s+)?[^,;:.]*?)(?=\s{VERB}\b|[,;:.]|$)"
+    rf"\bwho\s+(?P<who>(?:{VERB}\s+)?(?:(?:not|never|also|still)\s+)?[^,;:.]*?)(?=\s(?:{VERB}|if|when|unless|without)\b|[,;:.]|$)"
     rf"|\b(?:if|when|where|once|(?P<unless>unless|except (?:for|in|if|when|where)))\s+(?P<when>[^,;:.]+)"
     rf"|\b(?:with|(?P<without>without))\s+(?:an?\s|the\s|any\s|some\s)?"
     rf"(?P<having>(?!{BESIDE}\b)[\w-]+(?:\s+(?!(?:{BESIDE}|{VERB})\b)[\w-]+){{0,2}})",

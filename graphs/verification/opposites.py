@@ -15,6 +15,8 @@ from tools.yaml_files import read_yaml
 FILE = Path(__file__).with_name("opposites.yaml")
 # Under a condition alone a thing may be told with a denial or without.
 ONLY = re.compile(r"\b(?:only|unless|until|except|before)\b", re.IGNORECASE)
+WORD = re.compile(r"[a-z][a-z-]{4,}")  # long enough to be known under a prefix; ours
+PREFIXES = ("un", "non-", "non", "ab", "a")  # that make a word its reverse: unstable, abnormal, asymptomatic; ours
 SHARED = 0.6  # ours: share of the shorter clause's words from which two clauses speak of the same
 LEAST = 2  # ours: words that they share at least, where the shorter one has as many
 
@@ -81,7 +83,17 @@ def opposed_clause(clauses: Sequence[str], held: Sequence[str]) -> bool:
     known = matters()
     named = [(ways, False) for ways in (*known.anywhere.values(), *known.in_a_clause.values())]
     named += [(ways, True) for ways in known.deniable.values()]
+    named += [(ways, True) for ways in _prefixed(clauses, held)]
     return any(_turns(clause, held, ways, deniable) for clause in clauses for ways, deniable in named)
+
+
+def _prefixed(clauses: Sequence[str], held: Sequence[str]) -> list[Ways]:
+    """Words that the one side has and the other has with a syllable that denies: stable and unstable."""
+    said, quoted = ({w for c in side for w in WORD.findall(c.lower())} for side in (clauses, held))
+    words = {w for a, b in ((said, quoted), (quoted, said)) for w in a if {p + w for p in PREFIXES} & b}
+    return [
+        [re.compile(rf"(?<![\w-]){w}\b", re.I), re.compile(rf"\b(?:{'|'.join(PREFIXES)}){w}\b", re.I)] for w in words
+    ]
 
 
 def told_apart(clause: str, held: str) -> bool:
@@ -116,9 +128,12 @@ def _turns(clause: str, held: Sequence[str], ways: Ways, deniable: bool) -> bool
 
 
 def _ways(clause: str, ways: Ways, deniable: bool) -> set[Way]:
-    """The ways of a matter that a clause tells; denied where the clause holds an odd number of denials."""
-    main = WHERE.sub(" ", clause)
-    return {(n, deniable and denies(way.sub(" ", main))) for n, way in enumerate(ways) if way.search(clause)}
+    """The ways of a matter that a clause tells; denied where the part of it that tells one holds a denial, be it what
+    the clause holds for or the rest."""
+    main, what = WHERE.sub(" ", clause), WHERE.search(clause)
+    parts = [part for part in (main, what[0] if what else "") if part.strip()]
+    found = [(n, way, part) for n, way in enumerate(ways) for part in parts if way.search(part)]
+    return {(n, deniable and denies(way.sub(" ", part))) for n, way, part in found}
 
 
 def _words(clause: str, ways: Ways) -> set[str]:

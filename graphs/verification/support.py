@@ -404,7 +404,8 @@ def _turned(text: str, quotes: Sequence[str], told: str = "", asked: str = "") -
             continue
         if any(len(words & held) >= DENIED * len(words) for held, kind in case if kind & kinds):
             continue
-        same = [(len(held), len(words & held)) for held, kind, _ in quoted if kind & kinds]
+        alike = [held for held, kind, _ in quoted if kind & kinds]
+        same = [(len(held), len(words & held)) for held in alike]
         if kinds == {True} and any(n >= max(LEAST, DENIED * size) for size, n in same):
             continue  # its denial is a quote's, whatever it affirms beside it
         most = max((n for _, n in same), default=0)
@@ -419,6 +420,8 @@ def _turned(text: str, quotes: Sequence[str], told: str = "", asked: str = "") -
             if denied and not denied & words & held:
                 continue  # it speaks of something else that the thing is not
             size, n = min(len(words), len(held)), len(words & held)
+            if len(denied) >= LEAST and denied <= words & held and not any(denied <= other for other in alike):
+                return True
             if n > most and n >= max(LEAST, min(size, LEAST + 1), DENIED * size):
                 return True
     return False
