@@ -71,7 +71,8 @@ class QuoteCheck:
         if self._other_disease(statement, cited, f"{told} {asked}"):
             return "disease"
         fault = found.disagrees or self._strange(statement, found.share, guessed=guessed)
-        worded = not guessed and found.share >= self._settings.said
+        own = self._settings
+        worded = not guessed and own.said <= found.share and not (found.disagrees and found.share >= own.guessed)
         return "" if fault and worded and self._says(statement.text, [c.quote for c in statement.citations]) else fault
 
     def _other_disease(self, statement: Statement, cited: Sequence[Evidence], told: str) -> bool:

@@ -71,7 +71,7 @@ DENIAL = re.compile(
 AUXILIARY = "is|are|was|were|has|have|had|can|may|must|should|will|do|does|did"
 # Two denials that are none, words that sound like one, what something is preferred to, and who is spoken of.
 AFFIRMS = re.compile(
-    r"\b[a-z]+-lack\b|\bwho cannot\b|\bwith (?:or|and) without\b|"
+    rf"\b[a-z]+-lack\b|\bwho cannot\b|\bwith (?:or|and) without\b|\bwithout (?:\w+ ){{1,3}}(?=(?:{AUXILIARY})\b)|"
     r"\b(?:not|no|never|cannot|[a-z]+n['’]t)\b(?: \w+){0,3}? (?:exclu\w+|rul\w+ out|(?:uncommon|unusual|rare)(?:ly)?"
     r"|unlikely|contra-?indicated|unreasonable|unknown|worse|inferior|less|fewer|only|without|until|before)\b"
     rf"|\bnon-?inferior\b|\b(?:no|not) (?:more|longer|later) than (?=\d|(?:{'|'.join(NUMBER_WORDS)})\b)"
@@ -89,7 +89,7 @@ ANSWERS = re.compile(r"^(?:yes|no)\b[,:;.]\s+", re.IGNORECASE)  # the answer bef
 # What is told of a thing by the way, between commas.
 BY_THE_WAY = re.compile(r",\s(?:to|of) which [\w\s-]{1,30} belongs?,(?=\s\w)", re.IGNORECASE)
 APART = re.compile(  # what begins a clause of its own
-    rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|cannot|no|not|never|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
+    rf"\s+(?=without\b(?! (?:\w+ ){{1,3}}(?:{AUXILIARY})\b))|\s+and\s+(?=(?:{AUXILIARY}|cannot|no|not|never|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
     re.IGNORECASE,
 )
 PROVIDED = re.compile(r"\b\s+(?:when|if)\b.*", re.IGNORECASE)  # what a clause holds for: it may deny on its own
