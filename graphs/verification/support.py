@@ -89,7 +89,8 @@ ANSWERS = re.compile(r"^(?:yes|no)\b[,:;.]\s+", re.IGNORECASE)  # the answer bef
 # What is told of a thing by the way, between commas.
 BY_THE_WAY = re.compile(r",\s(?:to|of) which [\w\s-]{1,30} belongs?,(?=\s\w)", re.IGNORECASE)
 APART = re.compile(  # what begins a clause of its own
-    rf"\s+(?=without\b(?! (?:\w+ ){{1,3}}(?:{AUXILIARY})\b))|\s+and\s+(?=(?:{AUXILIARY}|cannot|no|not|never|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
+    rf"\s+(?=without\b(?! (?:\w+ ){{1,3}}(?:{AUXILIARY})\b))"
+    rf"|\s+and\s+(?=(?:{AUXILIARY}|cannot|no|not|never|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
     re.IGNORECASE,
 )
 PROVIDED = re.compile(r"\b\s+(?:when|if)\b.*", re.IGNORECASE)  # what a clause holds for: it may deny on its own
@@ -113,12 +114,17 @@ LISTED = re.compile(
 LEAST = 2  # ours: words of a clause of which can be said what it denies: a longer one's share one more
 # More and less in a comparison; which side is which is told by what stands behind `than`.
 MORE = re.compile(
-    r"\b(?:more|higher|greater|longer|larger|better|increased|older|often(?:er)?)\b|高于|多于|大于|长于|优于"
+    r"\b(?:more|earlier|sooner|higher|greater|longer|larger|better|increased|older|often(?:er)?)\b|高于|多于|大于|长于|优于"
 )
 FEWER = re.compile(
-    r"\b(?:less|fewer|lower|smaller|shorter|worse|reduced|younger|rarer)\b|低于|少于|小于|短于|劣于", re.IGNORECASE
+    r"\b(?:less|later|fewer|lower|smaller|shorter|worse|reduced|younger|rarer)\b|低于|少于|小于|短于|劣于",
+    re.IGNORECASE,
 )
-THAN = re.compile(r"\b(?:than|compared (?:with|to)|versus|vs\.?)\b|[高低多少大小长短优劣]于", re.IGNORECASE)
+THAN = re.compile(
+    rf"\b(?:than(?! (?:\d|once\b|(?:{'|'.join(NUMBER_WORDS)})\b))|compared (?:with|to)|versus|vs\.?)\b"
+    r"|[高低多少大小长短优劣]于",
+    re.IGNORECASE,
+)
 # Words that leave no doubt: a statement has them only where its quotes do; ours.
 ABSOLUTE = re.compile(
     r"\b(?:always|(?<!who )(?<!who have )never|every(?! (?:(?:few|other|second|\d+|two|three|four|six|eight|twelve)\b|"
@@ -361,8 +367,14 @@ def _strange(text: str, held: Sequence[str], asked: str) -> set[str]:
         rivals = [g for g in given if g.unit == m.unit or not (g.unit and m.unit)]
         return m.figure in told and all(any(g.figure == o.figure for o in own) for g in rivals)
 
+    def recounted(m: Measure) -> bool:
+        """Whether all that has this figure counts something else by it: three weeks for three months."""
+        same = [g for g in given if g.figure == m.figure]
+        return bool(m.unit and same) and all(g.unit and (g.unit, g.size) != (m.unit, m.size) for g in same)
+
+    recount = {m.figure for m in own if recounted(m) and not borne(m)}
     borne_out = {m.figure for m in own} - {m.figure for m in own if not borne(m)}
-    return numbers(text) - known - borne_out
+    return (numbers(text) - known - borne_out) | recount
 
 
 def _han(numeral: str) -> int | None:

@@ -217,7 +217,7 @@ PARAPHRASES = [
 
 @pytest.mark.parametrize(
     ("part", "size", "refused", "passed"),
-    [("develop", 60, 0, 2), ("report", 60, 4, 2), ("turned", 60, 1, 1), ("turned fresh", 80, 2, 4)],
+    [("develop", 60, 0, 2), ("report", 60, 4, 2), ("turned", 60, 1, 1), ("turned fresh", 80, 0, 4)],
 )
 def test_faithful_sentences_pass_whatever_they_deny_and_turned_ones_do_not(
     encoder: Encoder, part: str, size: int, refused: int, passed: int
@@ -322,6 +322,15 @@ def test_what_turns_a_quote_is_refused_whatever_stands_before_it(encoder: Encode
         ("A scan is done only if the pain lasts.", "A scan is done.", "negation"),
         ("A scan is done only if the pain lasts.", "If the pain lasts, a scan is done.", ""),
         ("A child who can sit may go home.", "A child who cannot sit may go home.", "negation"),
+        ("The cast stays on for three months.", "The cast stays on for three weeks.", "numbers"),
+        (
+            "An inhaled drug is added more than twice a week.",
+            "An oral drug is added more than twice a week.",
+            "negation",
+        ),
+        ("A stable fracture is put in a cast.", "An unstable fracture is put in a cast.", "negation"),
+        ("Girls recover earlier than boys.", "Boys recover earlier than girls.", "negation"),
+        ("The serum keeps well, but it is not used for burns.", "The serum is used for burns.", "negation"),
         ("Men with a hernia need an operation.", "Women with a hernia need an operation.", "negation"),
     ],
 )
