@@ -54,6 +54,7 @@ FAULTS = {
     "numbers": "it has a figure that the cited sentences do not have",
     "negation": "it denies what the cited sentences affirm, or the reverse",
     "medicine": "it names a medicine that the cited sentences do not name",
+    "disease": "it is about another disease than the cited sentences",
     "strength": "it is more certain than the cited sentences",
     "words": "the cited sentences do not say it",
 }

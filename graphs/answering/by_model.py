@@ -116,7 +116,7 @@ class AnswererByModel:
         self._background = background or BackgroundBeside()
         self._settings = settings or ModelAnswerSettings()
         self._relevance = Relevance(encoder)
-        check = QuoteCheck(encoder, says=local.judge.says)
+        check = QuoteCheck(encoder, says=local.judge.says, diseases=local.diseases)
         self._writer = ProseWriter(model, ProseReader(check, local.terms, local.diseases))
 
     async def answer(self, view: AnswerView) -> Draft:

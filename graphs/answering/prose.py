@@ -12,7 +12,7 @@ from graphs.answering.sources import Sources
 from graphs.judging.key_terms import GENERAL, KeyTerms, Synonyms, has_form, mentions
 from graphs.judging.orders import speaks_to_machines
 from graphs.verification.absence import says_absent, without_absence
-from graphs.verification.quoted import QuoteCheck, best_citations
+from graphs.verification.quoted import QuoteCheck, best_citations, everyday
 from graphs.verification.support import JUDGING, frame_words, in_another_language
 from prompts.answer import FAULTS, StatementReply
 from prompts.shown import one_line
@@ -178,7 +178,7 @@ class ProseReader:
                 raise Fault("names", ", ".join(missing))
             return
         diseases = self._diseases(text)
-        named += [(m, *names) for m, names in diseases.items() if not _everyday(m, names)]
+        named += [(m, *names) for m, names in diseases.items() if not everyday(m, names)]
         judging = JUDGING if claim.told or VERB.search(text) else frozenset()  # "fits" is a word for seizures too
         named = [group for group in named if not judging.issuperset(tokens(group[0]))]
         missing = [group[0] for group in named if not any(mentions(body, name) for name in group)]
@@ -195,11 +195,6 @@ class ProseReader:
         findings = [s for s in self._terms.subjects(text) if s[0] not in checked]
         missing = [s[0] for s in findings if not set(tokens(s[0])) & held and not any(mentions(body, n) for n in s)]
         return [name for name in missing if not has_form(body, name)]
-
-
-def _everyday(written: str, names: Sequence[str]) -> bool:
-    """Whether what is written like a disease's name is an everyday word: "all" for ALL, "as" for AS, "the change"."""
-    return written.islower() and (written.startswith("the ") or written.upper() in names)
 
 
 def parametric(text: str) -> Statement:

@@ -51,7 +51,7 @@ class ReporterByModel:
     ) -> None:
         self._model, self._local, self._generated = model, local, generated
         self._today = answerer.today
-        check = QuoteCheck(encoder, says=answerer.judge.says)
+        check = QuoteCheck(encoder, says=answerer.judge.says, diseases=answerer.diseases)
         self._writer = ProseWriter(model, ProseReader(check, answerer.terms, answerer.diseases))
 
     async def report(self, view: AnswerView) -> ReportDraft:

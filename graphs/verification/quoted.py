@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from graphs.judging.key_terms import Synonyms, mentions
 from graphs.judging.relevance import Relevance
 from graphs.verification.support import SupportSettings, check
 from tools.encoders import Encoder
@@ -22,12 +23,17 @@ class QuoteCheck:
     Args:
         encoder: for a statement in other words than its quotes.
         says: whether sentences say what a statement says, asked where its words alone tell otherwise; by default no.
+        diseases: the names of diseases in a text, with their other names; by default none is known.
     """
 
     def __init__(
-        self, encoder: Encoder, settings: SupportSettings | None = None, says: Says = lambda _text, _quotes: False
+        self,
+        encoder: Encoder,
+        settings: SupportSettings | None = None,
+        says: Says = lambda _text, _quotes: False,
+        diseases: Synonyms = lambda _text: {},
     ) -> None:
-        self._relevance, self._says = Relevance(encoder), says
+        self._relevance, self._says, self._diseases = Relevance(encoder), says, diseases
         self._settings = settings or SupportSettings()
 
     def kept(
@@ -51,7 +57,7 @@ class QuoteCheck:
         told: str = "",
         asked: str = "",
     ) -> str:
-        """What its quotes do not bear out: ``numbers``, ``negation``, ``medicine``, ``strength``,
+        """What its quotes do not bear out: ``numbers``, ``negation``, ``medicine``, ``disease``, ``strength``,
         ``words``; "" when they support it.
 
         ``guessed`` quotes were chosen by their words, so that sharing most of these proves nothing: they must hold
@@ -62,9 +68,21 @@ class QuoteCheck:
         found = check(statement, cited, told, asked)
         if found.quoted or found.unread or (found.disagrees and not found.worded):
             return found.disagrees
+        if self._other_disease(statement, cited, f"{told} {asked}"):
+            return "disease"
         fault = found.disagrees or self._strange(statement, found.share, guessed=guessed)
-        worded = not guessed and found.share >= self._settings.said
+        own = self._settings
+        worded = not guessed and own.said <= found.share and not (found.disagrees and found.share >= own.guessed)
         return "" if fault and worded and self._says(statement.text, [c.quote for c in statement.citations]) else fault
+
+    def _other_disease(self, statement: Statement, cited: Sequence[Evidence], told: str) -> bool:
+        """Whether a statement names a disease that neither its quotes and titles nor what was told name, and none of
+        those that they do."""
+        named = self._diseases(statement.text)
+        source = " ".join([*(e.title for e in cited), *(c.quote for c in statement.citations)])
+        strange = [m for m, names in named.items() if not everyday(m, names) and not _any(f"{source} {told}", m, names)]
+        theirs = {m: names for m, names in self._diseases(source).items() if not everyday(m, names)} if strange else {}
+        return bool(theirs) and not any(_any(statement.text, m, names) for m, names in theirs.items())
 
     def _strange(self, statement: Statement, share: float, *, guessed: bool) -> str:
         """Whether a statement is too far from its quotes, by the share of its words that they hold and by meaning."""
@@ -75,6 +93,16 @@ class QuoteCheck:
         dense = self._relevance.score([statement.text], [" ".join(c.quote for c in statement.citations)]).dense
         least = own.nearly if share >= own.guessed else own.near if outright else own.dense
         return "" if float(dense[0, 0]) >= least else "words"
+
+
+def everyday(written: str, names: Sequence[str]) -> bool:
+    """Whether what is written like a disease's name is an everyday word: "all" for ALL, "as" for AS, "the change"."""
+    return written.islower() and (written.startswith("the ") or written.upper() in names)
+
+
+def _any(text: str, written: str, names: Sequence[str]) -> bool:
+    """Whether a text holds one of a thing's names."""
+    return any(mentions(text, name) for name in (written, *names))
 
 
 def exact(statement: Statement, known: Mapping[str, Evidence]) -> Statement | None:

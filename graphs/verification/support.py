@@ -10,6 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from graphs.verification.absence import without_absence
+from graphs.verification.conditions import reconditioned
+from graphs.verification.opposites import limits, opposed, opposed_clause, told_apart
 from tools.evidence import Evidence, Frozen, Statement
 from tools.medicines.names import medicines_in
 from tools.text.language import language_of
@@ -69,10 +71,10 @@ DENIAL = re.compile(
 AUXILIARY = "is|are|was|were|has|have|had|can|may|must|should|will|do|does|did"
 # Two denials that are none, words that sound like one, what something is preferred to, and who is spoken of.
 AFFIRMS = re.compile(
-    r"\b[a-z]+-lack\b|\bwho cannot\b|\bwith (?:or|and) without\b|"
+    rf"\b[a-z]+-lack\b|\bwho cannot\b|\bwith (?:or|and) without\b|\bwithout (?:\w+ ){{1,3}}(?=(?:{AUXILIARY})\b)|"
     r"\b(?:not|no|never|cannot|[a-z]+n['’]t)\b(?: \w+){0,3}? (?:exclu\w+|rul\w+ out|(?:uncommon|unusual|rare)(?:ly)?"
     r"|unlikely|contra-?indicated|unreasonable|unknown|worse|inferior|less|fewer|only|without|until|before)\b"
-    r"|\bnon-?inferior\b"
+    rf"|\bnon-?inferior\b|\b(?:no|not) (?:more|longer|later) than (?=\d|(?:{'|'.join(NUMBER_WORDS)})\b)"
     rf"|\b(?:rather than|instead of)\b.*?(?=\b(?:{AUXILIARY})\b|$)"
     r"|不(?:稳|全|足|良|适|明|典型|孕|耐受|宁|自主|规则|齐|完全)|不能(?:排除|除外)|(?:并非|不)(?:不|无|没有|少见|罕见)|无不",
     re.IGNORECASE,
@@ -81,12 +83,14 @@ AFFIRMS = re.compile(
 # What is lacking is said by an affirmation or by a denial.
 ABSENT = re.compile(r"\b(?:is|are|was|were)(?: \w+)? absent\b|缺如", re.IGNORECASE)
 ONLY = re.compile(r"\b(?:only|unless|until|except|outside|before)\b|只有|仅|除非|才|以外|之前", re.IGNORECASE)
+NOT = re.compile(r"\b(?:not|never|cannot|[a-z]+n['’]t)\b(?P<what>.*)", re.IGNORECASE)  # and what it denies
 STOPS = frozenset(tokens("stop stopped discontinue pause 停用 停药"))  # to stop a thing is not to give it
 ANSWERS = re.compile(r"^(?:yes|no)\b[,:;.]\s+", re.IGNORECASE)  # the answer before a statement denies nothing of it
 # What is told of a thing by the way, between commas.
 BY_THE_WAY = re.compile(r",\s(?:to|of) which [\w\s-]{1,30} belongs?,(?=\s\w)", re.IGNORECASE)
 APART = re.compile(  # what begins a clause of its own
-    rf"\s+(?=without\b)|\s+and\s+(?=(?:{AUXILIARY}|no|not|never|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
+    rf"\s+(?=without\b(?! (?:\w+ ){{1,3}}(?:{AUXILIARY})\b))"
+    rf"|\s+and\s+(?=(?:{AUXILIARY}|cannot|no|not|never|requires?|needs?|raise[ds]?|usually|often|sometimes|mostly)\b)",
     re.IGNORECASE,
 )
 PROVIDED = re.compile(r"\b\s+(?:when|if)\b.*", re.IGNORECASE)  # what a clause holds for: it may deny on its own
@@ -110,31 +114,16 @@ LISTED = re.compile(
 LEAST = 2  # ours: words of a clause of which can be said what it denies: a longer one's share one more
 # More and less in a comparison; which side is which is told by what stands behind `than`.
 MORE = re.compile(
-    r"\b(?:more|higher|greater|longer|larger|better|increased|older|often(?:er)?)\b|高于|多于|大于|长于|优于"
+    r"\b(?:more|earlier|sooner|higher|greater|longer|larger|better|increased|older|often(?:er)?)\b|高于|多于|大于|长于|优于"
 )
 FEWER = re.compile(
-    r"\b(?:less|fewer|lower|smaller|shorter|worse|reduced|younger|rarer)\b|低于|少于|小于|短于|劣于", re.IGNORECASE
+    r"\b(?:less|later|fewer|lower|smaller|shorter|worse|reduced|younger|rarer)\b|低于|少于|小于|短于|劣于",
+    re.IGNORECASE,
 )
-THAN = re.compile(r"\b(?:than|compared (?:with|to)|versus|vs\.?)\b|[高低多少大小长短优劣]于", re.IGNORECASE)
-# Words of which one cannot stand for the other; ours.
-OPPOSITES = tuple(
-    (re.compile(left, re.IGNORECASE), re.compile(right, re.IGNORECASE))
-    for left, right in (
-        (r"\b(?:over|above|older than|more than|at least)\b", r"\b(?:under|below|younger than|less than|at most)\b"),
-        (
-            r"\b(?:increas|rais|rise|rising|worsen|higher|greater)\w*",
-            r"\b(?:decreas|reduc|lower|improv|relie[fv]|shorten|fall|fell|drop)\w*",
-        ),
-        (r"(?<!\bnot )\b(?:common|frequent|usual|often)\w*", r"(?<!\bnot )\b(?:rare(?:ly)?|uncommon|seldom|unusual)\b"),
-        (r"\bmild\w*", r"\b(?:severe|moderate)\w*"),
-        (r"\bbefore\b", r"\bafter\b"),
-        (r"(?<!\bnot )\bsafe(?:ly)?\b", r"(?<!\bnot )\b(?:unsafe|harmful|dangerous)\b"),
-        (  # "differed" in a text without a denial, which the trained reader takes for likeness
-            r"^(?!.*(?:\b(?:no|not|nor|neither|without|little)\b|n['’]t)).*\bdiffer(?:ed|s|ences?)?\b",
-            r"\b(?:similar|comparable|alike|the same)\b|\b(?:no|not)\b.*\bdiffer",
-        ),
-        (r"增加|升高|加重", r"减少|降低|减轻|缓解"),
-    )
+THAN = re.compile(
+    rf"\b(?:than(?! (?:\d|once\b|(?:{'|'.join(NUMBER_WORDS)})\b))|compared (?:with|to)|versus|vs\.?)\b"
+    r"|[高低多少大小长短优劣]于",
+    re.IGNORECASE,
 )
 # Words that leave no doubt: a statement has them only where its quotes do; ours.
 ABSOLUTE = re.compile(
@@ -265,8 +254,15 @@ def check(statement: Statement, evidence: Sequence[Evidence], told: str = "", as
         other = _other_medicine(rest, [*said, *(e.title for e in evidence)])
         return Check(share, "medicine" if other else "", unread=True)
     compared = _compared(rest, said)
-    if compared or (compared is None and _opposed(rest, said)):
+    if compared or (compared is None and opposed(_cut(rest), [c for s in said for c in _cut(s)])):
         return Check(share, "negation")
+    own = " ".join(s for s in STOP.split(rest) if not JUDGED.search(s)) if told else rest
+    if (compared is None and opposed_clause(_cut(own), [c for q in quotes for c in _cut(q)])) or reconditioned(
+        own, quotes, held, asked
+    ):
+        return Check(share, "negation")
+    if _limits_crossed(own, quotes):
+        return Check(share, "numbers")
     if _turned(rest, quotes, told, asked):
         return Check(share, "negation", worded=True)
     if _other_medicine(rest, [*said, *(e.title for e in evidence)]):
@@ -306,6 +302,53 @@ def measures(text: str) -> list[Measure]:
     return out
 
 
+class Limit(NamedTuple):
+    """A figure that is the least or the most, and whether its clause denies."""
+
+    measure: Measure
+    least: bool
+    denied: bool
+
+
+def _limits(text: str) -> list[Limit]:
+    """The figures of a text that are limits."""
+    out = []
+    for clause in _cut(ONE.sub("1", text)):
+        words = re.sub(r"[A-Za-z]+", lambda m: NUMBER_WORDS.get(m[0].lower(), m[0]), clause)
+        denies = len(DENIAL.findall(AFFIRMS.sub(" ", limits().words.sub(" ", words)))) % 2 == 1
+        for m in MEASURE.finditer(words):
+            before, behind = limits().before.search(words[: m.start()]), limits().behind.match(words[m.end() :])
+            found = before or behind
+            if found and (own := measures(words[m.start() : m.end() + 12])):
+                out.append(Limit(own[0], found["least"] is not None, denies))
+    return out
+
+
+def _limits_crossed(text: str, quotes: Sequence[str]) -> bool:
+    """Whether a figure that is the least in the quotes is the most in the text, or the reverse; one of the text's own
+    that is compared with theirs tells nothing."""
+    if numbers(text) - {n for q in quotes for n in numbers(q)}:
+        return False
+    same = [[h for q in quotes for h in _limits(q) if _of_one_figure(limit, h)] or [limit] for limit in _limits(text)]
+    return any(
+        all(h.least is not limit.least and h.denied is limit.denied for h in held)
+        for limit, held in zip(_limits(text), same, strict=True)
+    )
+
+
+def _of_one_figure(left: Limit, right: Limit) -> bool:
+    return left.measure.unit == right.measure.unit and math.isclose(left.measure.size, right.measure.size)
+
+
+def _limits_agree(text: str, quote: str) -> bool:
+    """Whether one of two clauses denies what is most where the other says what is least: "not within", "at least"."""
+    return any(
+        said.least is not held.least and said.denied is not held.denied and _of_one_figure(said, held)
+        for said in _limits(text)
+        for held in _limits(quote)
+    )
+
+
 def _strange(text: str, held: Sequence[str], asked: str) -> set[str]:
     """The figures of a text that nothing held has, in this unit or another.
 
@@ -324,8 +367,14 @@ def _strange(text: str, held: Sequence[str], asked: str) -> set[str]:
         rivals = [g for g in given if g.unit == m.unit or not (g.unit and m.unit)]
         return m.figure in told and all(any(g.figure == o.figure for o in own) for g in rivals)
 
+    def recounted(m: Measure) -> bool:
+        """Whether all that has this figure counts something else by it: three weeks for three months."""
+        same = [g for g in given if g.figure == m.figure]
+        return bool(m.unit and same) and all(g.unit and (g.unit, g.size) != (m.unit, m.size) for g in same)
+
+    recount = {m.figure for m in own if recounted(m) and not borne(m)}
     borne_out = {m.figure for m in own} - {m.figure for m in own if not borne(m)}
-    return numbers(text) - known - borne_out
+    return (numbers(text) - known - borne_out) | recount
 
 
 def _han(numeral: str) -> int | None:
@@ -352,11 +401,12 @@ def _words(clause: str) -> set[str]:
 def _turned(text: str, quotes: Sequence[str], told: str = "", asked: str = "") -> bool:
     """Whether a clause of the text affirms what a clause of the quotes denies, or denies what it affirms.
 
-    That clause must hold more of its words than any of the same kind, and most of the shorter one's. What a clause says
-    of the case as it was told, or judges of a diagnosis, is not held against the quotes; nor what a patient lacks whom
-    the asker tells of.
+    That clause must hold more of its words than any of the same kind, most of the shorter one's, and something of what
+    is denied. What a clause says of the case as it was told, or judges of a diagnosis, is not held against the quotes;
+    nor what a patient lacks whom the asker tells of.
     """
-    quoted = _clauses(quotes)
+    quoted = [(_words(piece), kinds, piece) for q in quotes for s in STOP.split(q) for piece, kinds in _pieces(s)]
+    quoted = [told for told in quoted if told[0]]
     case = _clauses(LACKING.split(told)) if told else []
     plain = [s for s in STOP.split(asked) if not s.rstrip().endswith(("?", "？"))]
     case += [(words, kinds) for words, kinds in _clauses(p for s in plain for p in LACKING.split(s)) if kinds == {True}]
@@ -366,17 +416,33 @@ def _turned(text: str, quotes: Sequence[str], told: str = "", asked: str = "") -
             continue
         if any(len(words & held) >= DENIED * len(words) for held, kind in case if kind & kinds):
             continue
-        same = [(len(held), len(words & held)) for held, kind in quoted if kind & kinds]
+        alike = [held for held, kind, _ in quoted if kind & kinds]
+        same = [(len(held), len(words & held)) for held in alike]
         if kinds == {True} and any(n >= max(LEAST, DENIED * size) for size, n in same):
             continue  # its denial is a quote's, whatever it affirms beside it
         most = max((n for _, n in same), default=0)
-        for held in (held for held, kind in quoted if not kind & kinds):
-            if bool(words & STOPS) is not bool(held & STOPS):
+        for held, piece in ((held, piece) for held, kind, piece in quoted if not kind & kinds):
+            denied = _denied(clause if True in kinds else piece)
+            if (
+                bool(words & STOPS) is not bool(held & STOPS)
+                or told_apart(clause, piece)
+                or _limits_agree(clause, piece)
+            ):
                 continue  # "avoid it" and "it is stopped" say the same
+            if denied and not denied & words & held:
+                continue  # it speaks of something else that the thing is not
             size, n = min(len(words), len(held)), len(words & held)
+            if len(denied) >= LEAST and denied <= words & held and not any(denied <= other for other in alike):
+                return True
             if n > most and n >= max(LEAST, min(size, LEAST + 1), DENIED * size):
                 return True
     return False
+
+
+def _denied(clause: str) -> set[str]:
+    """What stands behind the word that denies in a clause; nothing where that is no plain "not"."""
+    found = NOT.search(AFFIRMS.sub(" ", clause))
+    return set(tokens(found["what"])) if found else set()
 
 
 def _clauses(texts: Iterable[str]) -> list[tuple[set[str], frozenset[bool]]]:
@@ -390,7 +456,7 @@ def _pieces(text: str, *, apart: bool = False) -> list[tuple[str, frozenset[bool
 
     A clause that tells where or when, and one that goes on with the list of a denial, is of both kinds.
     """
-    clauses = [c for part in APART.split(BY_THE_WAY.sub("", text)) for c in prose_clauses(part)]
+    clauses = _cut(BY_THE_WAY.sub("", text))
     out: list[tuple[str, frozenset[bool]]] = []
     for n, whole in enumerate(clauses):
         places = n + 1 < len(clauses) or NUMBER.search(whole)
@@ -399,6 +465,11 @@ def _pieces(text: str, *, apart: bool = False) -> list[tuple[str, frozenset[bool
             goes_on = out and True in out[-1][1] and LISTED.fullmatch(clause)
             out.append((clause, BOTH if topic or goes_on else _kinds(clause)))
     return out
+
+
+def _cut(text: str) -> list[str]:
+    """The clauses of a text."""
+    return [c for s in STOP.split(text) for part in APART.split(s) for c in prose_clauses(part)]
 
 
 def _compared(text: str, quotes: Sequence[str]) -> bool | None:
@@ -436,13 +507,6 @@ def _comparison(text: str) -> _Comparison | None:
         return None
     before, behind = set(tokens(left)), set(tokens(right))
     return _Comparison(before - behind, behind - before, bool(more))
-
-
-def _opposed(text: str, quotes: Sequence[str]) -> bool:
-    """Whether the text has one of two opposites where the quotes have only the other."""
-    body = " ".join(quotes)
-    ways = [(a, b) for pair in OPPOSITES for a, b in (pair, pair[::-1])]
-    return any(a.search(text) and not a.search(body) and b.search(body) and not b.search(text) for a, b in ways)
 
 
 def _other_medicine(text: str, quotes: Sequence[str]) -> bool:

@@ -215,11 +215,15 @@ PARAPHRASES = [
 ]
 
 
-@pytest.mark.parametrize(("part", "refused", "passed"), [("develop", 0, 2), ("report", 4, 2)])
+@pytest.mark.parametrize(
+    ("part", "size", "refused", "passed"),
+    [("develop", 60, 0, 2), ("report", 60, 4, 2), ("turned", 60, 1, 1), ("turned fresh", 80, 0, 4)],
+)
 def test_faithful_sentences_pass_whatever_they_deny_and_turned_ones_do_not(
-    encoder: Encoder, part: str, refused: int, passed: int
+    encoder: Encoder, part: str, size: int, refused: int, passed: int
 ) -> None:
-    """80 faithful sentences and 40 that are not; those of ``report`` were written before the rules were."""
+    """150 faithful sentences and 110 that are not; those of ``report`` were written before the rules were, those of
+    ``turned fresh`` after the rules on opposites, limits and conditions."""
     quotes = QuoteCheck(encoder)
 
     def fault(row: Paraphrase) -> str:
@@ -232,7 +236,7 @@ def test_faithful_sentences_pass_whatever_they_deny_and_turned_ones_do_not(
         return quotes.fault(told, {e.id: e for e in items})
 
     rows = [row for row in PARAPHRASES if row.part == part]
-    assert len(rows) == 60
+    assert len(rows) == size
     assert sum(bool(fault(row)) for row in rows if row.faithful) <= refused
     assert sum(not fault(row) for row in rows if not row.faithful) <= passed
 
@@ -302,6 +306,64 @@ def test_what_turns_a_quote_is_refused_whatever_stands_before_it(encoder: Encode
     held = Evidence(id=f"library:q@0-{len(quote)}", text=quote, title="", kind="m", origin=Origin.RETRIEVED)
     told = Statement(text=said, origin=Origin.RETRIEVED, citations=(cite(held, 0, len(quote)),))
     assert QuoteCheck(encoder).fault(told, {held.id: held}, asked="My kidney function is 40 mL/min.") != ""
+
+
+@pytest.mark.parametrize(
+    ("quote", "said", "fault"),
+    [
+        ("Stop the drops before the operation.", "Before the operation the drops are continued.", "negation"),
+        ("Stop the drops before the operation.", "Before the operation the drops are not continued.", ""),
+        ("The new vaccine is not live.", "The new vaccine is live.", "negation"),
+        ("The tablets are kept at most two days.", "The tablets are kept for two days or more.", "numbers"),
+        ("The tablets are kept at most two days.", "The tablets are kept for no more than two days.", ""),
+        ("Doses are at least six hours apart.", "Doses should not be taken within six hours of each other.", ""),
+        ("The brace is worn at night.", "The brace is worn at night except in winter.", "negation"),
+        ("The brace is worn unless the skin is sore.", "The brace is worn except when the skin is sore.", ""),
+        ("A scan is done only if the pain lasts.", "A scan is done.", "negation"),
+        ("A scan is done only if the pain lasts.", "If the pain lasts, a scan is done.", ""),
+        ("A child who can sit may go home.", "A child who cannot sit may go home.", "negation"),
+        ("The cast stays on for three months.", "The cast stays on for three weeks.", "numbers"),
+        (
+            "An inhaled drug is added more than twice a week.",
+            "An oral drug is added more than twice a week.",
+            "negation",
+        ),
+        ("A stable fracture is put in a cast.", "An unstable fracture is put in a cast.", "negation"),
+        ("Girls recover earlier than boys.", "Boys recover earlier than girls.", "negation"),
+        ("The serum keeps well, but it is not used for burns.", "The serum is used for burns.", "negation"),
+        ("Men with a hernia need an operation.", "Women with a hernia need an operation.", "negation"),
+    ],
+)
+def test_opposites_limits_and_conditions_are_held_against_the_quote(quote: str, said: str, fault: str) -> None:
+    assert check(*cited(said, quote)).disagrees == fault
+
+
+def test_the_asker_may_tell_a_condition_and_a_case_is_judged_in_its_own_words() -> None:
+    told, items = cited("A scan is done.", "A scan is done only if the pain lasts.")
+    assert check(told, items, asked="My pain lasts and lasts.").disagrees == ""
+    weighed, items = cited("Gout is less likely in this woman.", "Gout is more common in men.")
+    assert check(weighed, items, told="A woman with a red toe.").disagrees == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "fault"),
+    [
+        ("Dexamethasone relieves gout within 6 hours.", "", "disease"),
+        ("Dexamethasone relieves gout within 6 hours.", "Does it help gout?", ""),
+        ("In viral croup dexamethasone relieves within 6 hours.", "", ""),
+    ],
+)
+def test_a_statement_about_another_disease_than_its_quotes_is_told(
+    encoder: Encoder, said: str, asked: str, fault: str
+) -> None:
+    def diseases(text: str) -> dict[str, tuple[str, ...]]:
+        known = {"viral croup": ("croup",), "croup": ("viral croup",), "gout": ()}
+        return {name: others for name, others in known.items() if name in text.lower()}
+
+    quotes = QuoteCheck(encoder, diseases=diseases)
+    found = quotes.fault(quoting(said, FIRST), {EVIDENCE.id: EVIDENCE}, asked=asked)
+    assert found == fault
+    assert found in ("", *FAULTS)
 
 
 VERDICT = Verdict(value=VerdictValue.YES, statements=(FIRST, SECOND))
