@@ -33,7 +33,7 @@ INFO = frozenset(
     "certainty_graded certainty_ungraded "
     "other_order gaps_left_open not_covered stopped".split()
 )
-DANGER = frozenset({"barred_medicine", "breaks_constraint"})
+DANGER = frozenset({"barred_medicine", "breaks_constraint", "emergency_doubted"})
 
 TWO, NAMING = 2, 4  # ours: questions of a message that asks several things; letters of a word that says what is asked
 WORD = re.compile(r"[a-z]+")

@@ -118,7 +118,7 @@ def build(
     notices += draft.notices
     notices += more
     asked = context.text(state["question_key"])
-    unsure = doubted(flags, asked) if draft.calm else []
+    unsure = doubted(flags, asked, context.text(state["message_key"])) if draft.calm else []
     if unsure:
         said = "; ".join(f"“{quote}”" for flag in unsure for quote in quotes(flag))
         notices.append(notice("emergency_doubted", state["language"], said))

@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 from graphs.triage.contract import Kind, RedFlag, SessionView, TriageDecision
 from graphs.triage.facts import Fact, changes_in, text_of
 from tools.medicines.names import medicines_in
-from tools.reading.messages import FEWEST, PATIENT, PLAINLY, WORDS, emergency_chance, emergency_in, sorted_as
+from tools.reading.messages import (
+    PATIENT,
+    PLAINLY,
+    WORDS,
+    Heard,
+    emergency_chance,
+    emergency_in,
+    reply_chance,
+    sorted_as,
+)
 from tools.text import questions
 from tools.text.clauses import Clause, clauses, patient_in
 from tools.text.demographics import Person, read_person
@@ -24,6 +33,7 @@ from tools.text.tokens import tokens
 from tools.yaml_files import read_yaml
 
 NAMES = Path(__file__).parent / "red_flags.yaml"
+OWN_LIFE = "suicide"
 UNNAMED = "emergency"  # code of one that is like examples of several
 # ours: probability from which an emergency is named; of examples held out 58 % are, 96 % of these rightly, and of
 # emergencies that are like no example one in five is named after another (of 0.3: 82, 87 and 57 %)
@@ -101,7 +111,7 @@ def red_flags(
             it hears more by that. Where mild diseases surely explain the text, it must hear one plainly.
         beside_known: a text without what a disease that it gives as known accounts for. Where that disease takes its
             usual course, the head must hear an emergency in the rest.
-        calm: what is new of the text adds no alarm: the head is not asked, and what it heard before stands by itself.
+        calm: what is new of the text adds no alarm: the head must hear an emergency plainly, but a wish to die.
     """
     if exam and VIGNETTE.match(text):
         return ()
@@ -109,7 +119,9 @@ def red_flags(
     plain = plain_of(text)
     told = without_harmless(plain)
     hear = partial(emergency_in, alone=alone and not exam)
-    heard = hear(plain) if told and not calm and not is_steady(without_normal(text)) else None
+    heard = hear(plain) if told and not is_steady(without_normal(text)) else None
+    if told and ((heard is None and not alone) or (calm and emergency_chance(plain) < PLAINLY)):
+        heard = _own_life(plain)
     if told and not calm and not shown and alone and grave is not None and (heard is not None or not _is_dated(text)):
         belief = beside(plain, grave)
         if heard is None or belief < 0:
@@ -129,6 +141,12 @@ def red_flags(
     if shown and (found.code == UNNAMED or any(flag.code == found.code for flag in shown)):
         return shown
     return (found.flag(language, telling(told)), *shown)
+
+
+def _own_life(text: str) -> Heard | None:
+    """A wish to die that the head of first messages hears in a reply, which need not be plain: "I bought a rope"."""
+    heard = emergency_in(text)
+    return heard if heard is not None and _likeliest(heard.kinds, text, 0.0).code == OWN_LIFE else None
 
 
 def beside(text: str, grave: Grave) -> float:
@@ -234,17 +252,9 @@ def _says(text: str, words: str) -> str:
         clause = next((c for c in clauses(text) if c.start <= match.start() < c.end), None)
         before = text[clause.start : match.start()] if clause is not None else ""
         negated = negations(before) or verbal_negation(before) or chinese_negation(before)
-        if not negated and not _is_topic(text, match.start()) and (clause is None or not clause.past):
+        if not negated and (clause is None or not clause.past):
             return match[0] if clause is None else text[clause.start : max(clause.end, match.end())]
     return ""
-
-
-def _is_topic(text: str, at: int) -> bool:
-    """Whether a place of a text lies in a question of few words, which names a thing and tells none: "Any bleeding
-    signal?" at the end of a question of evidence."""
-    part = next((s.of(text) for s in sentences(text) if s.start <= at < s.end), "")
-    few = len(WORDS.findall(part)) < FEWEST and part.rstrip().endswith(("?", "？"))
-    return few and not FIRST_PERSON.search(part)
 
 
 def by_numbers(text: str, language: str) -> tuple[RedFlag, ...]:
@@ -345,7 +355,12 @@ def alarms(text: str) -> dict[str, tuple[dict[str, Any], list[tuple[int, int]]]]
     found: dict[str, tuple[dict[str, Any], list[tuple[int, int]]]] = {}
     for flag in _rules()["flags"]:
         shown = next((spans for line in flag["when"] if (spans := _met(line, told, of_now, person))), None)
-        if shown and flag["code"] not in found and flag.get("unless") not in told and _applies(flag, text, person):
+        if (
+            shown
+            and flag["code"] not in found
+            and not any(map(of_now, told.get(flag.get("unless", ""), ())))
+            and _applies(flag, text, person)
+        ):
             found[flag["code"]] = flag, shown
     return found
 
@@ -446,10 +461,11 @@ def agreeing(flags: Sequence[RedFlag], named: Sequence[RedFlag], message: str) -
     return [f for f in flags if f not in alone or said & set(tokens(" ".join(quotes(f))))]
 
 
-def doubted(flags: Sequence[RedFlag], message: str) -> list[RedFlag]:
-    """Those that a model which read the message and names no emergency speaks against: what the head alone heard,
-    where it does not hear it plainly."""
-    return heard_alone(flags, message) if emergency_chance(message) < PLAINLY else []
+def doubted(flags: Sequence[RedFlag], *texts: str) -> list[RedFlag]:
+    """Those that a model which read the message and names no emergency speaks against: what the head alone hears and
+    cannot name, where neither the message nor the case tells it plainly."""
+    plainly = max(max(emergency_chance(text), reply_chance(text)) for text in texts) >= PLAINLY
+    return [] if plainly else [f for f in heard_alone(flags, " ".join(texts)) if f.code == UNNAMED]
 
 
 def heard_alone(flags: Sequence[RedFlag], message: str) -> list[RedFlag]:

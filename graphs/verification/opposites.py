@@ -17,6 +17,7 @@ FILE = Path(__file__).with_name("opposites.yaml")
 ONLY = re.compile(r"\b(?:only|unless|until|except|before)\b", re.IGNORECASE)
 WORD = re.compile(r"[a-z][a-z-]{4,}")  # long enough to be known under a prefix; ours
 PREFIXES = ("un", "non-", "non", "ab", "a")  # that make a word its reverse: unstable, abnormal, asymptomatic; ours
+SAME = frozenset({"sleep", "round", "mount", "live", "way", "part", "side", "long"})  # ours: "a-" denies none of these
 SHARED = 0.6  # ours: share of the shorter clause's words from which two clauses speak of the same
 LEAST = 2  # ours: words that they share at least, where the shorter one has as many
 
@@ -90,7 +91,7 @@ def opposed_clause(clauses: Sequence[str], held: Sequence[str]) -> bool:
 def _prefixed(clauses: Sequence[str], held: Sequence[str]) -> list[Ways]:
     """Words that the one side has and the other has with a syllable that denies: stable and unstable."""
     said, quoted = ({w for c in side for w in WORD.findall(c.lower())} for side in (clauses, held))
-    words = {w for a, b in ((said, quoted), (quoted, said)) for w in a if {p + w for p in PREFIXES} & b}
+    words = {w for a, b in ((said, quoted), (quoted, said)) for w in a - SAME if {p + w for p in PREFIXES} & b}
     return [
         [re.compile(rf"(?<![\w-]){w}\b", re.I), re.compile(rf"\b(?:{'|'.join(PREFIXES)}){w}\b", re.I)] for w in words
     ]

@@ -467,7 +467,9 @@ class KnowledgeGraph:
             if k.id == PLACE:
                 seen += denied_places(self.graph, self.questioner.pains, seen, k.present)
         replied = frozenset(k.id for k in (*settled, *known) if k.start < 0)
-        standing = Standing(tuple(seen), person, replied | {of[m.finding].id for m in matches if m.score >= HEARD})
+        now = {n for n, clause in enumerate(told) if not (clause.past or clause.other)}
+        heard = {of[m.finding].id for m in matches if m.score >= HEARD and m.clause in now}
+        standing = Standing(tuple(seen), person, replied | heard)
         return Reading(told, matches, settled, standing, count_votes(self._typical, self._matched(matches, settled)))
 
     def shares(self, standing: Standing) -> NDArray[np.float64]:

@@ -74,7 +74,9 @@ class Names:
         while at < len(spans):
             for length in range(min(LONGEST, len(spans) - at), 0, -1):
                 said = tuple(w for w, _, _ in spans[at : at + length])
-                bare = tuple(w for w in said if w != "s")  # Bell's palsy is Bell palsy, Down's is no name
+                bare = (
+                    tuple(w for w in said if w != "s") if "s" not in (said[0], said[-1]) else said
+                )  # Bell's palsy is Bell palsy, Down's is no name
                 group = self._by_words.get(said, self._by_words.get(bare) if len(bare) > 1 else None)
                 if group is not None and group < below:
                     yield text[spans[at][1] : spans[at + length - 1][2]], group

@@ -365,6 +365,7 @@ class Clause:
 _PAST_SECTION = re.compile(r"^\W*(?:PMHx?|PSH|past (?:medical|surgical) history|background|既往史?)\b", re.IGNORECASE)
 _FAMILY_SECTION = re.compile(r"^\W*(?:FHx?(?!\W{0,3}\d)|family history|家族史)\b", re.IGNORECASE)
 # ours: short forms and, with a colon or a dash, words that are headings; FH with a number is a fetal heart rate
+_OF_NOW = re.compile(r"\b(?:now|today|tonight|presents?|presenting)\b|\bc/o\b", re.IGNORECASE)
 _BACKGROUND = re.compile(
     r"^\W*(?:(?:PMHx?|PSHx?|FHx?|DHx?|SHx?)\b(?!\W{0,3}\d)|(?:PPH|POH|past (?:medical|surgical|psychiatric|obstetric) "
     r"history|medical history|background|comorbidit(?:y|ies)|family history|drug history|social history|"
@@ -489,6 +490,8 @@ def _of_sentence(
             continue
         past = past or _PAST_SECTION.match(words) is not None
         background = background or _BACKGROUND.match(masked[piece.start :]) is not None
+        if _OF_NOW.search(words):  # "PMH: asthma, now crushing chest pain"
+            past = background = False
         other = (
             negation.is_other_person(words, patient)
             or _FAMILY_SECTION.match(words) is not None

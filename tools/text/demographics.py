@@ -86,11 +86,13 @@ _NO_UNIT = (
     r"min(?:ute)?s?|kgs?|kilos?|stones?|st|lbs?|pounds?|cms?|met(?:er|re)s?|feet|foot|ft|inches|units?|"
     r"m?c?gs?|mls?|percent|per|times|degrees|out of|of|x|a day|cigarettes|drinks?|pints?|nd|rd|th)\b)\b"
 )
+# ours: a small number is an age where nothing follows that it may count: "she is 7 centimetres", "he's 3 post op"
+_NO_SMALL_COUNT = r"(?!(?:\d|1[01])\b(?!\s*(?:[,.;)!]|$)|\s+(?:and|with|who|has)\b))"
 _OPENED = r"^\W*(?:(?:hi|hello|hey|dear \w+)(?: \w+){0,2}[,.!]? )?"
 # ours: what somebody is, in front of an age: "Retired miner, 68, breathless"; no vital sign
 _TRADE = (
     r"(?!(?:[a-z-]+ )*(?:pulse|rate|pressure|BP|HR|RR|sats|temp\w*|weight|bmi|sugar|glucose|gcs|level|hb|ward|bed|"
-    r"room|day|week|age|score)\b)(?:[a-z-]+ ){0,3}[a-z-]+"
+    r"room|day|week|age|score|baby|infant|newborn|neonate|toddler)\b)(?:[a-z-]+ ){0,3}[a-z-]+"
 )
 _AGE = (
     re.compile(rf"\b{_NUMBER}[\s-]*(year|yr|y|month|mo|week|wk|day)s?[\s-]*(?:old\b|young\b|of age\b)", re.IGNORECASE),
@@ -103,7 +105,7 @@ _AGE = (
         r"(?<!\bsince )(?<!\bwhen )(?<!\buntil )\b"
         rf"(?:I(?:['’]?m| am| was)|(?:s?he|who|{_BEARER})(?:['’]?s| is| was)|turned)"
         r" (?:(?:now|nearly|almost|about|around|only|just|turned|aged) )*"
-        rf"(\d{{1,3}}){_NO_UNIT}",
+        rf"{_NO_SMALL_COUNT}(\d{{1,3}}){_NO_UNIT}",
         re.IGNORECASE,
     ),
     re.compile(rf"{_OPENED}(?:{_TRADE}, )?([1-9]\d)(?: here)?,(?= [a-z])", re.IGNORECASE),

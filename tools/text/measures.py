@@ -46,7 +46,7 @@ LATER = re.compile(rf"\s*(?:-+>|→|=>|\b(?:(?:up|down) )?(?:to|then|now)\b)\s*{
 # ours: of a measure that is taken in a series: "18 (0h), 96 (3h)", "12 and 85"
 NEXT = re.compile(
     rf"(?:\s?n?[gG]/[mM]?[lL])?\s*(?:{AT_HOUR})?\s*(?:[,;/&]|-+>|→|=>|\b(?:and|then|to|now|rising to|repeat)\b)+\s*"
-    rf"(?:{AT_HOUR}|repeat|then|[:=<>]|\s)*{NUMBER}(?!\s?%|\s?(?!at\b|ng?\b)[A-Za-z])",
+    rf"(?:(?:{AT_HOUR}|repeat|then|[:=<>])\s*){{0,4}}{NUMBER}(?!\s?%|\s?(?!at\b|ng?\b)[A-Za-z])",
     re.IGNORECASE,
 )
 DIRECTED = re.compile(

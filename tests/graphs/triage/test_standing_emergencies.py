@@ -149,3 +149,23 @@ def test_an_emergency_that_comes_later_is_raised(news: str) -> None:
     *before, last = talk("My son is 3, ear ache and temperature since last night.", "no rash", news)
     assert [codes(decision) for decision in before] == [[], []]
     assert last.red_flags
+
+
+@pytest.mark.parametrize("plan", ["I have the pills ready", "I bought a rope", "I've said goodbye to the kids"])
+def test_a_plan_to_die_is_heard_in_few_words_of_a_conversation(plan: str) -> None:
+    assert codes(talk("I feel low.", plan)[-1]) == ["suicide"]
+    assert codes(talk("I feel low.", "I bought a cake")[-1]) == []
+
+
+@pytest.mark.parametrize(
+    ("note", "code"),
+    [
+        ("She is 7 centimetres dilated, pulse 150, RR 30, BP 84/40.", "shock"),
+        ("He's 3 post op, pulse 150, BP 82/40.", "shock"),
+        ("Usually BP 130/80. Today standing BP 72/40 and fainted.", "shock"),
+        ("Na 127, K 5.9, not eating, not drinking, weak.", "adrenal_crisis"),
+        ("Na 127, K 5.9, stopped eating and drinking.", "adrenal_crisis"),
+    ],
+)
+def test_no_count_of_other_things_and_no_denied_ease_hides_what_numbers_tell(note: str, code: str) -> None:
+    assert code in [flag.code for flag in red_flags(note, "en")]

@@ -497,11 +497,3 @@ def test_vaccinations_tell_of_no_emergency_and_no_wish_to_die_is_named_without_a
     assert [f.code for f in red_flags("All her vaccinations done, now fitting for 10 minutes", "en")] == ["seizure"]
     assert "suicide" not in [f.code for f in red_flags("She is still confused today", "en")]
     assert [f.code for f in red_flags("I want to end it all", "en")] == ["suicide"]
-
-
-def test_a_thing_that_a_short_question_names_is_not_told() -> None:
-    asked = "Previous abruption, BMI 36, now 12 weeks. Aspirin 75 or 150 mg at night? Bleeding or abruption signal?"
-    assert by_words(asked, "en") == ()
-    assert [f.code for f in by_words("I am 32 weeks. Bleeding since an hour. What now?", "en")] == [
-        "pregnancy_bleeding"
-    ]

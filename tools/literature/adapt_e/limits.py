@@ -69,7 +69,7 @@ def _of(sentence: str, today: date, *, strict: bool) -> DateRange | None:
     if m := SINCE.search(sentence):
         first, last = _period(m[1], m[2])
         since = last + timedelta(days=1) if m[0].lower().startswith("after") else first
-        return DateRange(since=since, because=m[0]) if first <= today else None
+        return DateRange(since=since, because=m[0]) if since <= today else None
     if (m := UNTIL.search(sentence)) and not strict:
         first, last = _period(m[1], m[2])
         return DateRange(until=first - timedelta(days=1) if m[0].lower().startswith("before") else last, because=m[0])

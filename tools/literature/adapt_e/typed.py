@@ -24,8 +24,9 @@ DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:?\s*)?(10\.\d{4,9}/[^\s\"]
 TRIAL = re.compile(r"(?:NCT\d{8}|ISRCTN\d{6,8}|EudraCT\s?\d{4}-\d{6}-\d{2}|CRD\d{8,})", re.IGNORECASE)
 BARE = re.compile(r"[\d\s,;.]+")  # numbers that do not say what they are: they may be a patient's
 OTHERS = re.compile(  # ours: what only the languages of Ovid and Embase have
-    r"\bexp [a-z][a-z ,-]+/(?!\w)|'/(?:exp|de|mj)\b|\w:(?:ti|ab)(?:,(?:ti|ab|kw))*(?!\w)|"
-    r"[a-z]{3,}\.(?:mp|tw|ti|ab|kw|sh|hw)\.|\b(?:adj|near/|next/)\d+\b",
+    r"\bexp [a-z][a-z ,-]{1,60}/(?=\s*(?:$|\)|(?:and|or|not)\b))|'/(?:exp|de|mj)\b|"
+    r"['\")]:(?:ti|ab)(?:,(?:ti|ab|kw))*(?!\w)|"
+    r"\b[a-z]{3,40}\.(?:mp|tw|ti|ab|kw|sh|hw)\.(?=\s*(?:$|\)|(?:and|or|not)\b))|\b(?:adj|near/|next/)\d+\b",
     re.IGNORECASE,
 )
 SIGNS = re.compile(r"\[[^\]]*\]|\b(?:AND|OR|NOT)\b|[\"()*]")
