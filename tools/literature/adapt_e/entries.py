@@ -16,7 +16,7 @@ _ALWAYS = (
     "advert|adv|ar|circumc|compr|comprom|conc|dem|desp|dev|enterpr|exc|exerc|expert|franch|improv|inc|inex|otherw|prec|"
     "prem|prom|rev|r|superv|surm|surpr|telev|treat|w"
 )
-_ISE = rf"\b(?!(?:{_ALWAYS})is)([a-z-]*[^\Waeou])is(?=ed?\b|ing\b|ations?\b)"
+_ISE = rf"\b(?!(?:{_ALWAYS})is)([a-z-]{{0,40}}[^\Waeou])is(?=ed?\b|ing\b|ations?\b)"
 PAIRS = (
     (r"aemi", "emi"), (r"\bhaem", "hem"), (r"tumour", "tumor"), (r"gastro-?oesoph", "gastroesoph"),
     (r"\boesoph", "esoph"), (r"(?<!angi)oedema", "edema"),
